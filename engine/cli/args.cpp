@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "cli/args.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace layerstream::cli {
+namespace {
+
+bool contains(std::span<const std::string_view> list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+
+template <typename T>
+std::optional<T> to_number(const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<Args> Args::parse(std::span<char* const> arguments, std::span<const std::string_view> with_value, std::span<const std::string_view> flags) {
+  Args args;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string argument = arguments[i];
+    if (contains(flags, argument)) {
+      args.values_[argument] = "";
+    } else if (contains(with_value, argument)) {
+      if (i + 1 == arguments.size()) return fail(ErrorCode::bad_argument, argument + " needs a value");
+      args.values_[argument] = arguments[++i];
+    } else if (argument.starts_with("-") && argument.size() > 1) {
+      return fail(ErrorCode::bad_argument, "unknown option " + argument);
+    } else if (args.file_.empty()) {
+      args.file_ = argument;
+    } else {
+      return fail(ErrorCode::bad_argument, "more than one file: " + argument);
+    }
+  }
+  if (args.file_.empty()) return fail(ErrorCode::bad_argument, "no model file given");
+  return args;
+}
+
+std::optional<std::string> Args::text(std::string_view name) const {
+  const auto it = values_.find(std::string(name));
+  return it == values_.end() ? std::nullopt : std::optional(it->second);
+}
+
+Result<std::uint64_t> Args::number(std::string_view name, std::uint64_t fallback, std::uint64_t low, std::uint64_t high) const {
+  const auto value = text(name);
+  if (!value) return fallback;
+  const auto parsed = to_number<std::uint64_t>(*value);
+  if (!parsed || *parsed < low || *parsed > high) {
+    return fail(ErrorCode::bad_argument, std::string(name) + " is \"" + *value + "\", expected " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return *parsed;
+}
+
+Result<float> Args::real(std::string_view name, float fallback) const {
+  const auto value = text(name);
+  if (!value) return fallback;
+  const auto parsed = to_number<float>(*value);
+  if (!parsed) return fail(ErrorCode::bad_argument, std::string(name) + " is \"" + *value + "\", expected a number");
+  return *parsed;
+}
+
+}  // namespace layerstream::cli

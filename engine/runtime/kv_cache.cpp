@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/kv_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace layerstream::runtime {
+namespace {
+
+std::uint64_t head_bytes(const KvLayerShape& shape, std::size_t element_bytes) {
+  return static_cast<std::uint64_t>(shape.ring_rows) * shape.head_dim * element_bytes;
+}
+
+std::uint64_t layer_bytes(const KvLayerShape& shape, std::size_t element_bytes) {
+  return 2 * shape.n_kv_heads * head_bytes(shape, element_bytes);
+}
+
+}  // namespace
+
+std::uint64_t KvCache::bytes_needed(std::span<const KvLayerShape> layers, std::size_t element_bytes) {
+  std::uint64_t total = 0;
+  for (const KvLayerShape& shape : layers) total += layer_bytes(shape, element_bytes);
+  return total;
+}
+
+Result<KvCache> KvCache::create(std::vector<KvLayerShape> layers, std::size_t element_bytes) {
+  KvCache cache;
+  cache.element_bytes_ = element_bytes;
+  std::uint64_t offset = 0;
+  for (const KvLayerShape& shape : layers) {
+    cache.offsets_.push_back(offset);
+    offset += layer_bytes(shape, element_bytes);
+  }
+  cache.memory_ = LS_TRY(AlignedBuffer::create(offset));
+  cache.layers_ = std::move(layers);
+  return cache;
+}
+
+const std::byte* KvCache::k(std::size_t layer, std::size_t kv_head) const {
+  return memory_.data() + offsets_[layer] + kv_head * head_bytes(layers_[layer], element_bytes_);
+}
+
+const std::byte* KvCache::v(std::size_t layer, std::size_t kv_head) const {
+  return k(layer, layers_[layer].n_kv_heads + kv_head);
+}
+
+std::byte* KvCache::k(std::size_t layer, std::size_t kv_head) {
+  return const_cast<std::byte*>(std::as_const(*this).k(layer, kv_head));
+}
+
+std::byte* KvCache::v(std::size_t layer, std::size_t kv_head) {
+  return const_cast<std::byte*>(std::as_const(*this).v(layer, kv_head));
+}
+
+std::byte* KvCache::k_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos) {
+  const KvLayerShape& shape = layers_[layer];
+  return k(layer, kv_head) + pos % shape.ring_rows * shape.head_dim * element_bytes_;
+}
+
+std::byte* KvCache::v_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos) {
+  const KvLayerShape& shape = layers_[layer];
+  return v(layer, kv_head) + pos % shape.ring_rows * shape.head_dim * element_bytes_;
+}
+
+bool KvCache::can_resume_at(std::uint64_t from, std::uint64_t n_past) const {
+  return std::all_of(layers_.begin(), layers_.end(), [&](const KvLayerShape& shape) {
+    if (shape.window == 0 || n_past <= shape.ring_rows) return true;
+    const std::uint64_t oldest_kept = n_past - shape.ring_rows;
+    const std::uint64_t oldest_seen = from + 1 > shape.window ? from + 1 - shape.window : 0;
+    return oldest_seen >= oldest_kept;
+  });
+}
+
+std::vector<std::byte> KvCache::dump(std::uint64_t n_past) const {
+  std::vector<std::byte> out;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    const KvLayerShape& shape = layers_[layer];
+    const std::size_t row_bytes = shape.head_dim * element_bytes_;
+    const std::uint64_t rows = shape.window == 0 ? n_past : std::min<std::uint64_t>(n_past, shape.window);
+    for (const std::size_t first_head : {std::size_t{0}, shape.n_kv_heads}) {
+      for (std::uint64_t pos = n_past - rows; pos < n_past; ++pos) {
+        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) {
+          const std::byte* row = k(layer, first_head + head) + pos % shape.ring_rows * row_bytes;
+          out.insert(out.end(), row, row + row_bytes);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace layerstream::runtime

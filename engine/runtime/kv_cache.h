@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// Keys and values of past positions, per layer. K is stored after rope. A layer with a sliding window keeps only as
+// many rows as one pass can need; the row of position p is p % ring_rows.
+//
+// Layout per layer: K [n_kv_heads, ring_rows, head_dim], then V the same; elements are f32 or f16.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/aligned_buffer.h"
+#include "base/error.h"
+
+namespace layerstream::runtime {
+
+struct KvLayerShape {
+  std::size_t n_kv_heads = 0;
+  std::size_t head_dim = 0;
+  std::size_t ring_rows = 0;
+  std::uint32_t window = 0;  // visible positions, itself included; 0: all
+};
+
+class KvCache {
+ public:
+  [[nodiscard]] static Result<KvCache> create(std::vector<KvLayerShape> layers, std::size_t element_bytes);
+  [[nodiscard]] static std::uint64_t bytes_needed(std::span<const KvLayerShape> layers, std::size_t element_bytes);
+
+  [[nodiscard]] const KvLayerShape& shape(std::size_t layer) const { return layers_[layer]; }
+  [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+  [[nodiscard]] std::uint64_t size_bytes() const { return memory_.size_bytes(); }
+
+  // [ring_rows, head_dim] of one head.
+  [[nodiscard]] std::byte* k(std::size_t layer, std::size_t kv_head);
+  [[nodiscard]] std::byte* v(std::size_t layer, std::size_t kv_head);
+  [[nodiscard]] const std::byte* k(std::size_t layer, std::size_t kv_head) const;
+  [[nodiscard]] const std::byte* v(std::size_t layer, std::size_t kv_head) const;
+  // The row of one position.
+  [[nodiscard]] std::byte* k_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos);
+  [[nodiscard]] std::byte* v_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos);
+
+  // Whether, after positions [0, n_past) were written, a pass may go on from `from`: no row it can see was overwritten.
+  [[nodiscard]] bool can_resume_at(std::uint64_t from, std::uint64_t n_past) const;
+
+  // Logical order: per layer K then V, ascending position, [n_kv_heads * head_dim] a row; the last min(n_past, window) rows.
+  [[nodiscard]] std::vector<std::byte> dump(std::uint64_t n_past) const;
+
+ private:
+  std::vector<KvLayerShape> layers_;
+  std::vector<std::uint64_t> offsets_;  // of each layer's K in memory_
+  std::size_t element_bytes_ = 4;
+  AlignedBuffer memory_;
+};
+
+}  // namespace layerstream::runtime

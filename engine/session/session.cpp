@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <string>
+
+#include "model/family.h"
+#include "session/session_impl.h"
+
+namespace layerstream {
+namespace {
+
+constexpr std::uint32_t kDefaultContext = 4096;
+constexpr std::uint32_t kDefaultMaxEntries = 512;
+constexpr std::uint32_t kMaxContext = 1u << 30;
+constexpr std::uint32_t kMaxThreads = 64;
+
+std::string text(std::uint64_t value) { return std::to_string(value); }
+
+Result<std::uint32_t> choose_context(const SessionOptions& options, const model::ModelConfig& config) {
+  if (options.n_ctx > kMaxContext) return fail(ErrorCode::bad_argument, "n_ctx is " + text(options.n_ctx) + ", at most " + text(kMaxContext) + " is possible");
+  // Learned positions end where training ended; asking for more gives what there is (n_ctx() says so).
+  if (config.learned_positions && options.n_ctx > config.n_ctx_train) return static_cast<std::uint32_t>(config.n_ctx_train);
+  if (options.n_ctx != 0) return options.n_ctx;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(config.n_ctx_train, kDefaultContext));
+}
+
+// A windowed layer keeps what one pass can see: the window before its first entry, and its entries.
+std::vector<runtime::KvLayerShape> kv_shapes(const model::ModelConfig& config, std::uint32_t n_ctx, std::uint32_t max_entries) {
+  std::vector<runtime::KvLayerShape> shapes;
+  for (const model::LayerConfig& layer : config.layers) {
+    const std::uint64_t rows = layer.window == 0 ? n_ctx : std::min<std::uint64_t>(n_ctx, std::uint64_t{layer.window} + max_entries);
+    shapes.push_back({layer.n_kv_heads, config.head_dim, static_cast<std::size_t>(rows), layer.window});
+  }
+  return shapes;
+}
+
+std::uint64_t header_bytes(const gguf::ModelFile& file) {
+  std::uint64_t total = 0;
+  for (const gguf::Header& part : file.parts()) total += part.header_bytes();
+  return total;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::create(gguf::ModelFile file, const SessionOptions& options) {
+  return LS_TRY(SessionImpl::open(std::move(file), options));
+}
+
+Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, const SessionOptions& options) {
+  const std::uint32_t n_threads = std::clamp(options.n_threads, 1u, kMaxThreads);
+  std::unique_ptr<SessionImpl> session(new SessionImpl(n_threads));
+  model::FamilyAndConfig found = LS_TRY(model::read_config(file));
+  if (options.attention == AttentionRule::full) {
+    for (model::LayerConfig& layer : found.config.layers) layer.window = 0;
+    found.config.window_origin = "ignored as asked";
+  }
+  session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata()));
+  session->n_ctx_ = LS_TRY(choose_context(options, found.config));
+  session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, std::max<std::uint64_t>(options.unit_bytes, 1)));
+  session->model_.config = std::move(found.config);
+  session->file_ = std::move(file);
+  session->kv_type_ = options.kv_type == KvCacheType::f32 ? kernels::KvType::f32 : kernels::KvType::f16;
+  LS_CHECK(session->make_plan(options));
+  LS_CHECK(session->set_sampler(SamplerConfig{}));
+  return session;
+}
+
+// Decides how the budget is spent, then allocates accordingly.
+Result<void> SessionImpl::make_plan(const SessionOptions& options) {
+  const model::ModelConfig& config = model_.config;
+  const model::BatchShape shape = model::batch_shape(config, model_.weights, n_ctx_, pool_.n_threads());
+  const std::uint32_t limit = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, n_ctx_);
+  const std::size_t kv_element = kernels::kv_type_bytes(kv_type_);
+  stream::PlanInput input;
+  input.units = model_.weights.units;
+  // The tokenizer's tables are about as large as the header they come from.
+  input.fixed_bytes = model_.weights.fixed.size_bytes() + 2 * header_bytes(file_);
+  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, n_ctx_, limit), kv_element);
+  input.base_activation_bytes = shape.base_bytes(config.vocab_size);
+  input.entry_activation_bytes = shape.bytes_per_entry();
+  input.max_entries = limit;
+  input.budget_bytes = options.budget_bytes;
+  plan_ = LS_TRY(stream::make_plan(input));
+  residency_ = LS_TRY(stream::Residency::create(model_.weights.units, plan_));
+  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(config, n_ctx_, plan_.max_entries), kv_element));
+  batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, config.vocab_size));
+  script_.emplace(residency_, pool_, batch_);
+  return {};
+}
+
+MemoryUse SessionImpl::memory() const {
+  MemoryUse use;
+  use.fixed_bytes = plan_.fixed_bytes;
+  use.pinned_bytes = residency_.pinned_capacity_bytes();
+  use.slot_bytes = residency_.slot_capacity_bytes();
+  use.kv_bytes = kv_.size_bytes();
+  use.activation_bytes = batch_.size_bytes();
+  use.resident_weight_bytes = residency_.resident_bytes();
+  use.peak_resident_weight_bytes = residency_.peak_resident_bytes();
+  use.total_weight_bytes = plan_.weight_bytes;
+  return use;
+}
+
+std::span<const float> SessionImpl::logits(std::size_t entry) const {
+  if (in_pass_) return {};
+  const auto it = std::find(batch_.wants.begin(), batch_.wants.end(), entry);
+  if (it == batch_.wants.end()) return {};
+  return {batch_.logits_row(static_cast<std::size_t>(it - batch_.wants.begin())), batch_.vocab_size()};
+}
+
+Result<void> SessionImpl::truncate(std::uint32_t n_past) {
+  if (in_pass_) return fail(ErrorCode::bad_argument, "a pass is running");
+  if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");
+  if (n_past > 0 && !kv_.can_resume_at(n_past, written_)) {
+    return fail(ErrorCode::bad_argument, "cannot go back to position " + text(n_past) + ": a windowed layer no longer holds what it would see");
+  }
+  n_past_ = n_past;
+  if (n_past == 0) written_ = 0;
+  return {};
+}
+
+Result<void> SessionImpl::set_sampler(const SamplerConfig& config) {
+  sampler_.emplace(LS_TRY(Sampler::create(config)));
+  return {};
+}
+
+Result<TokenId> SessionImpl::sample() {
+  if (batch_.n == 0) return fail(ErrorCode::bad_argument, "no pass has been run");
+  const std::span<const float> last = logits(batch_.n - 1);
+  if (last.empty()) return fail(ErrorCode::bad_argument, "the last entry of the last pass did not ask for logits");
+  return sampler_->sample(last, std::min(tokenizer_->vocab_size(), last.size()));
+}
+
+}  // namespace layerstream

@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// The session behind session.h: joins model, residency, cache, tokenizer and sampler, and steps a pass through its stages.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/block.h"
+#include "model/model.h"
+#include "model/script.h"
+#include "runtime/kv_cache.h"
+#include "runtime/thread_pool.h"
+#include "session/row_reads.h"
+#include "session/session.h"
+#include "stream/residency.h"
+
+namespace layerstream {
+
+class SessionImpl final : public Session {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> open(gguf::ModelFile file, const SessionOptions& options);
+
+  const Tokenizer& tokenizer() const override { return *tokenizer_; }
+  const stream::Plan& plan() const override { return plan_; }
+  std::uint32_t n_ctx() const override { return n_ctx_; }
+  std::uint32_t n_layers() const override { return static_cast<std::uint32_t>(model_.config.n_layers); }
+  std::size_t vocab_size() const override { return model_.config.vocab_size; }
+  std::uint32_t max_entries() const override { return plan_.max_entries; }
+  MemoryUse memory() const override;
+  std::string describe_json(bool with_tensors) const override;
+
+  Result<void> begin_pass(std::span<const Entry> entries) override;
+  Result<RunState> run(std::uint64_t max_work) override;
+  void cancel_pass() override;
+  std::uint32_t stage() const override { return stage_; }
+  std::optional<ReadRequest> take_read() override;
+  Result<void> complete_read(std::uint32_t id) override;
+  Result<void> fail_read(std::uint32_t id) override;
+  std::span<const float> logits(std::size_t entry) const override;
+
+  std::uint32_t n_past() const override { return n_past_; }
+  Result<void> truncate(std::uint32_t n_past) override;
+  std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
+
+  Result<void> set_sampler(const SamplerConfig& config) override;
+  Result<TokenId> sample() override;
+
+  std::uint64_t bytes_read() const override { return bytes_read_; }
+  std::uint64_t sweeps() const override { return sweeps_; }
+
+ private:
+  explicit SessionImpl(std::uint32_t n_threads) : pool_(n_threads) {}
+
+  [[nodiscard]] Result<void> make_plan(const SessionOptions& options);
+  [[nodiscard]] Result<void> check_entries(std::span<const Entry> entries) const;
+  [[nodiscard]] Result<RunState> run_stages(std::uint64_t max_work);
+  [[nodiscard]] Result<bool> ready_to_embed();
+  void run_stage();
+  [[nodiscard]] Result<void> finish_pass();
+  void want_rows(std::size_t entry);
+  [[nodiscard]] const std::byte* resident_embedding_row(TokenId token) const;
+
+  gguf::ModelFile file_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::optional<Sampler> sampler_;
+  model::Model model_;
+  stream::Plan plan_;
+  stream::Residency residency_;
+  runtime::KvCache kv_;
+  kernels::KvType kv_type_ = kernels::KvType::f16;
+  model::Batch batch_;
+  runtime::ThreadPool pool_;
+  std::optional<model::Script> script_;
+  RowReads rows_;
+
+  std::uint32_t n_ctx_ = 0;
+  std::uint32_t n_past_ = 0;
+  std::uint32_t written_ = 0;  // positions below this were written to the cache at some time since it was empty
+  bool in_pass_ = false;
+  bool ropes_ready_ = false;
+  std::uint32_t stage_ = 0;
+  std::uint64_t bytes_read_ = 0;
+  std::uint64_t sweeps_ = 0;
+};
+
+}  // namespace layerstream

@@ -1,0 +1,40 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// 128-bit SIMD under the same names in every build; the bits of a result never depend on the back end.
+// A kernel includes this file, uses only these names and + - * / & | ^ ~ << >> < == on the vector types.
+//
+// In vec.h (compiler vector extensions, one text for all builds):          cost in instructions, x86 / wasm
+//   f32x4 f64x2 i32x4 u32x4 i16x8 u16x8 i8x16 u8x16                       the types
+//   load_f32 load_i32 load_u8, store_f32 store_u8                         1
+//   load_f32_part load_i32_part store_f32_part (tails, fewer than 4)      a call or a few: tails only
+//   splat_f32 splat_f64 splat_i32 splat_u32 splat_i16 splat_u8            1, constants are hoisted
+//   as_u32 as_i32 as_f32 as_i16 as_i8                                     0
+//   to_f32                                                                1
+//   promote_low promote_high                                              1, 2
+//   shift_right_u8<N> shift_left_u8<N>                                    2 (16-bit shift and mask)
+//   select                                                                3 / 1
+//   transpose                                                             8 shuffles
+//   lane_sums                                                             6 shuffles, 3 adds
+//   reduce_add                                                            about 6
+//   even_lanes odd_lanes interleave_low interleave_high                   1
+//   low_bytes                                                             5-7
+// In the back ends:
+//   pmin pmax      b < a ? b : a and a < b ? b : a, so a NaN in a stays, a NaN in b is ignored     1
+//   max_i32                                                               1
+//   load_u16_as_u32 bytes_as_i32  zero-extended; the lowest byte first    1-2
+//   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
+//   Dot, ExactDot  the integer dot product of int8 activations (-127..127) and 8-bit weights:
+//     prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2, once per weight vector
+//     dot16, dot32<kMaxCode>   the sum of all four lanes is the exact dot product; which lane holds what is
+//                              the back end's affair.                     2-4 per 16 / 2-6
+//     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum, ask any_top_bit
+//                              and take ExactDot
+// In half4.h: half_to_float4, float_to_half4.
+
+#if defined(__wasm_relaxed_simd__)
+#include "simd/wasm128_relaxed.h"
+#elif defined(__wasm_simd128__)
+#include "simd/wasm128.h"
+#else
+#include "simd/native128.h"
+#endif

@@ -1,0 +1,144 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// The 128-bit vector types and every operation that the compilers' vector extensions express alike for
+// wasm and native: loads, stores, splats, shuffles, reinterpretation. What needs an instruction
+// by name is in the back ends (simd.h). All loads and stores are unaligned.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+// A kernel is fast only if these disappear into it, also at -O1; and an inlined copy cannot be mixed up
+// by the linker with one compiled for another back end.
+#define LAYERSTREAM_INLINE __attribute__((always_inline)) inline
+
+namespace layerstream::simd {
+
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef double f64x2 __attribute__((vector_size(16)));
+typedef std::int32_t i32x4 __attribute__((vector_size(16)));
+typedef std::uint32_t u32x4 __attribute__((vector_size(16)));
+typedef std::int16_t i16x8 __attribute__((vector_size(16)));
+typedef std::uint16_t u16x8 __attribute__((vector_size(16)));
+typedef std::int8_t i8x16 __attribute__((vector_size(16)));
+typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
+
+namespace detail {
+typedef float f32x2 __attribute__((vector_size(8)));
+}  // namespace detail
+
+// Calls body(std::integral_constant 0), ..., body(N - 1) in order, without a loop.
+template <std::size_t N, typename Body>
+LAYERSTREAM_INLINE void unroll(Body&& body) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::make_index_sequence<N>{});
+}
+
+// Loads and stores, 16 bytes.
+LAYERSTREAM_INLINE f32x4 load_f32(const float* p) {
+  f32x4 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+LAYERSTREAM_INLINE void store_f32(float* p, f32x4 v) { std::memcpy(p, &v, sizeof v); }
+LAYERSTREAM_INLINE i32x4 load_i32(const std::int32_t* p) {
+  i32x4 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+LAYERSTREAM_INLINE u8x16 load_u8(const void* p) {
+  u8x16 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+LAYERSTREAM_INLINE void store_u8(void* p, u8x16 v) { std::memcpy(p, &v, sizeof v); }
+
+// The first `count` (1..3) values; the other lanes are zero and their memory is not touched.
+LAYERSTREAM_INLINE f32x4 load_f32_part(const float* p, std::size_t count) {
+  f32x4 v = {};
+  std::memcpy(&v, p, count * sizeof(float));
+  return v;
+}
+LAYERSTREAM_INLINE void store_f32_part(float* p, f32x4 v, std::size_t count) { std::memcpy(p, &v, count * sizeof(float)); }
+LAYERSTREAM_INLINE i32x4 load_i32_part(const std::int32_t* p, std::size_t count) {
+  i32x4 v = {};
+  std::memcpy(&v, p, count * sizeof(std::int32_t));
+  return v;
+}
+
+// Splats.
+LAYERSTREAM_INLINE f32x4 splat_f32(float x) { return f32x4{x, x, x, x}; }
+LAYERSTREAM_INLINE f64x2 splat_f64(double x) { return f64x2{x, x}; }
+LAYERSTREAM_INLINE i32x4 splat_i32(std::int32_t x) { return i32x4{x, x, x, x}; }
+LAYERSTREAM_INLINE u32x4 splat_u32(std::uint32_t x) { return u32x4{x, x, x, x}; }
+LAYERSTREAM_INLINE i16x8 splat_i16(std::int16_t x) { return i16x8{x, x, x, x, x, x, x, x}; }
+LAYERSTREAM_INLINE u8x16 splat_u8(std::uint8_t x) { return u8x16{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+
+// The same bits as another type.
+LAYERSTREAM_INLINE u32x4 as_u32(f32x4 v) { return (u32x4)v; }
+LAYERSTREAM_INLINE u32x4 as_u32(i32x4 v) { return (u32x4)v; }
+LAYERSTREAM_INLINE i32x4 as_i32(u32x4 v) { return (i32x4)v; }
+LAYERSTREAM_INLINE f32x4 as_f32(u32x4 v) { return (f32x4)v; }
+LAYERSTREAM_INLINE f32x4 as_f32(i32x4 v) { return (f32x4)v; }
+LAYERSTREAM_INLINE i16x8 as_i16(i32x4 v) { return (i16x8)v; }
+LAYERSTREAM_INLINE i8x16 as_i8(u8x16 v) { return (i8x16)v; }
+
+// Conversions. i32 -> f32 rounds to nearest even; f32 -> f64 is exact.
+LAYERSTREAM_INLINE f32x4 to_f32(i32x4 v) { return __builtin_convertvector(v, f32x4); }
+LAYERSTREAM_INLINE f64x2 promote_low(f32x4 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 0, 1), f64x2); }
+LAYERSTREAM_INLINE f64x2 promote_high(f32x4 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 2, 3), f64x2); }
+// Bytes shifted right by N bits, zeros shifted in.
+template <int N>
+LAYERSTREAM_INLINE u8x16 shift_right_u8(u8x16 v) {
+  return (u8x16)((u16x8)v >> N) & splat_u8(0xff >> N);
+}
+template <int N>
+LAYERSTREAM_INLINE u8x16 shift_left_u8(u8x16 v) {
+  return (u8x16)((u16x8)v << N) & splat_u8(static_cast<std::uint8_t>(0xff << N));
+}
+
+// Lanes of yes where the mask is all ones, of no where it is zero.
+LAYERSTREAM_INLINE f32x4 select(i32x4 mask, f32x4 yes, f32x4 no) {
+  return (f32x4)(((i32x4)yes & mask) | ((i32x4)no & ~mask));
+}
+
+// Rows become columns.
+LAYERSTREAM_INLINE void transpose(f32x4& a, f32x4& b, f32x4& c, f32x4& d) {
+  const f32x4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const f32x4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const f32x4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const f32x4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+// { sum of a, sum of b, sum of c, sum of d }.
+LAYERSTREAM_INLINE i32x4 lane_sums(i32x4 a, i32x4 b, i32x4 c, i32x4 d) {
+  const i32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const i32x4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+// (v0 + v2) + (v1 + v3): the order every reduction of four lanes takes.
+LAYERSTREAM_INLINE float reduce_add(f32x4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+// Lanes 0,2,4,6 and 1,3,5,7 of (a, b), and back.
+LAYERSTREAM_INLINE f32x4 even_lanes(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
+LAYERSTREAM_INLINE f32x4 odd_lanes(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
+LAYERSTREAM_INLINE f32x4 interleave_low(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+LAYERSTREAM_INLINE f32x4 interleave_high(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+
+// The low byte of each lane, in order.
+LAYERSTREAM_INLINE u8x16 low_bytes(u32x4 a, u32x4 b, u32x4 c, u32x4 d) {
+  const u8x16 ab = __builtin_shufflevector((u8x16)a, (u8x16)b, 0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+  const u8x16 cd = __builtin_shufflevector((u8x16)c, (u8x16)d, 0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+  return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+}
+
+}  // namespace layerstream::simd

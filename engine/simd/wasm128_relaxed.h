@@ -1,0 +1,49 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// wasm back end, relaxed build: wasm128.h with the integer dot as i32x4.relaxed_dot_i8x16_i7x16_add_s, the only
+// relaxed opcode allowed. Its second operand must lie in 0..127, then every engine and CPU gives the exact sum.
+// Compiled into the kernel files alone (-mrelaxed-simd).
+
+#include "simd/wasm128.h"
+
+namespace layerstream::simd {
+inline namespace wasm128_relaxed {
+
+struct Dot {
+  struct Unsigned {
+    i8x16 codes;
+  };
+  struct Signed {
+    i8x16 magnitudes;
+    i8x16 signs;  // all ones where the code is negative
+  };
+  // |-128| is no 7-bit number: the sum is then unspecified and the caller must use ExactDot.
+  static constexpr bool kMinus128Exact = false;
+
+  static LAYERSTREAM_INLINE Unsigned prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
+  static LAYERSTREAM_INLINE Signed prepare_signed(i8x16 codes) {
+    return {(i8x16)wasm_i8x16_abs((v128_t)codes), (i8x16)wasm_i8x16_shr((v128_t)codes, 7)};
+  }
+  // Both hold -128 as a magnitude with the top bit set.
+  static LAYERSTREAM_INLINE i8x16 top_bits(Signed w) { return w.magnitudes; }
+  static LAYERSTREAM_INLINE bool any_top_bit(i8x16 v) { return wasm_i8x16_bitmask((v128_t)v) != 0; }
+
+  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, const std::int8_t* x, Unsigned w) {
+    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)load_u8(x), (v128_t)w.codes, (v128_t)acc);
+  }
+  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, const std::int8_t* x, Signed w) {
+    const i8x16 turned = (as_i8(load_u8(x)) ^ w.signs) - w.signs;
+    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)turned, (v128_t)w.magnitudes, (v128_t)acc);
+  }
+  template <typename Weights>
+  static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Weights w) {
+    return add(i32x4{}, x, w);
+  }
+  template <int kMaxCode, typename Weights>
+  static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Weights first, Weights second) {
+    return add(add(i32x4{}, x, first), x + 16, second);
+  }
+};
+
+}  // namespace wasm128_relaxed
+}  // namespace layerstream::simd

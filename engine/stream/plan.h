@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: MIT
+// How a memory budget is spent, decided from sizes alone before any weight is there. A pure function.
+//
+// For a cyclic sweep a fixed pinned set is optimal and LRU is the worst choice: as many stages (then units) as
+// fit are pinned in execution order, the rest streams through slots.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "stream/units.h"
+
+namespace layerstream::stream {
+
+inline constexpr std::uint64_t kBudgetUnlimited = UINT64_MAX;
+// The smallest plan that works: two slots, nothing pinned, activations of a pass no larger than the slots.
+inline constexpr std::uint64_t kBudgetMinimum = 0;
+
+struct PlanInput {
+  std::span<const Unit> units;
+  std::uint64_t fixed_bytes = 0;       // always resident: norms, biases, tables, tokenizer
+  std::uint64_t kv_bytes = 0;
+  std::uint64_t base_activation_bytes = 0;   // independent of the number of entries: logits row, attention scratch
+  std::uint64_t entry_activation_bytes = 0;  // per entry of a pass
+  std::uint32_t max_entries = 1;             // upper limit for entries per pass
+  std::uint64_t budget_bytes = kBudgetUnlimited;
+};
+
+struct Plan {
+  std::vector<bool> pinned;        // per unit
+  std::uint32_t n_slots = 0;       // 0 when everything is pinned
+  std::uint64_t slot_bytes = 0;    // of one slot: the largest streamed unit
+  std::uint32_t max_entries = 1;   // per pass
+  std::uint64_t fixed_bytes = 0;
+  std::uint64_t kv_bytes = 0;
+  std::uint64_t activation_bytes = 0;
+  std::uint64_t pinned_bytes = 0;
+  std::uint64_t streamed_bytes_per_pass = 0;  // weight bytes a pass reads once the pinned ones are there
+  std::uint64_t weight_bytes = 0;             // all units
+  std::uint64_t budget_bytes = 0;
+
+  [[nodiscard]] std::uint64_t slots_bytes() const { return n_slots * slot_bytes; }
+  [[nodiscard]] std::uint64_t total_bytes() const {
+    return fixed_bytes + kv_bytes + activation_bytes + pinned_bytes + slots_bytes();
+  }
+  // Passes that a prompt of n tokens takes.
+  [[nodiscard]] std::uint64_t sweeps(std::uint64_t n_tokens) const { return (n_tokens + max_entries - 1) / max_entries; }
+};
+
+// budget_too_small with an itemised message when even the smallest plan does not fit.
+[[nodiscard]] Result<Plan> make_plan(const PlanInput& input);
+
+}  // namespace layerstream::stream

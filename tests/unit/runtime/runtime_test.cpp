@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "runtime/kv_cache.h"
+#include "runtime/thread_pool.h"
+
+namespace layerstream::runtime {
+namespace {
+
+TEST(ThreadPool, EveryIndexRunsExactlyOnce) {
+  for (const std::uint32_t threads : {0u, 1u, 2u, 5u}) {
+    ThreadPool pool(threads);
+    for (const std::size_t count : {0u, 1u, 7u, 64u, 1000u}) {
+      for (const std::size_t grain : {0u, 1u, 3u, 64u, 5000u}) {
+        std::vector<std::atomic<int>> hits(count);
+        pool.parallel_for(count, grain, [&](std::size_t begin, std::size_t end, std::uint32_t thread) {
+          EXPECT_LT(thread, pool.n_threads());
+          for (std::size_t i = begin; i < end; ++i) hits[i].fetch_add(1);
+        });
+        for (const auto& hit : hits) EXPECT_EQ(hit.load(), 1);
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortJobsInARowComplete) {
+  ThreadPool pool(4);
+  std::size_t sum = 0;
+  for (int job = 0; job < 3000; ++job) {
+    std::atomic<std::size_t> part{0};
+    pool.parallel_for(16, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) { part += end - begin; });
+    sum += part;
+  }
+  EXPECT_EQ(sum, 48000u);
+}
+
+KvCache make(std::size_t rows, std::uint32_t window) {
+  auto cache = KvCache::create({{2, 3, rows, window}, {1, 3, rows, window}}, 4);
+  EXPECT_TRUE(cache);
+  return std::move(*cache);
+}
+
+void write(KvCache& cache, std::uint64_t pos) {
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    for (std::size_t head = 0; head < cache.shape(layer).n_kv_heads; ++head) {
+      const float k[3] = {static_cast<float>(pos), static_cast<float>(head), static_cast<float>(layer)};
+      const float v[3] = {-static_cast<float>(pos), static_cast<float>(head), static_cast<float>(layer)};
+      std::memcpy(cache.k_row(layer, head, pos), k, sizeof k);
+      std::memcpy(cache.v_row(layer, head, pos), v, sizeof v);
+    }
+  }
+}
+
+TEST(KvCache, DumpIsInLogicalOrder) {
+  KvCache cache = make(4, 3);
+  for (std::uint64_t pos = 0; pos < 9; ++pos) write(cache, pos);
+  const auto bytes = cache.dump(9);
+  ASSERT_EQ(bytes.size(), 3u * 3 * 2 * 3 * 4);  // (2 + 1) heads, 3 rows, K and V, 3 values of 4 bytes
+  std::vector<float> values(bytes.size() / 4);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  // Layer 0, K: positions 6, 7, 8, heads 0 and 1 in each row.
+  EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 9), (std::vector<float>{6, 0, 0, 6, 1, 0, 7, 0, 0}));
+  EXPECT_EQ(values[18], -6);
+}
+
+TEST(KvCache, ResumingBehindAnOverwrittenRowIsRefused) {
+  const KvCache cache = make(8, 4);
+  EXPECT_TRUE(cache.can_resume_at(3, 8));
+  EXPECT_TRUE(cache.can_resume_at(11, 15));   // rows 7..14 are kept; 11 sees 8..10
+  EXPECT_TRUE(cache.can_resume_at(10, 15));   // sees 7..9
+  EXPECT_FALSE(cache.can_resume_at(9, 15));   // would see 6
+  EXPECT_TRUE(make(8, 0).can_resume_at(1, 8));
+}
+
+}  // namespace
+}  // namespace layerstream::runtime
