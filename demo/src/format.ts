@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Numbers as people read them. Bytes are decimal (1 MB = 1 000 000 bytes), as disks and downloads show them.
+
+export const MEGABYTE = 1e6;
+
+const oneDecimal = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+/** As short as it stays steady while it counts: "912 B", "557 kB", "5.6 MB", "4.1 GB". */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  const number = unit >= 2 && value < 99.95 ? oneDecimal.format(value) : whole.format(value);
+  return `${number} ${units[unit] ?? 'B'}`;
+}
+
+/** "2.0 of 5.6 MB": the unit once if both have the same. */
+export function formatPart(part: number, total: number): string {
+  const whole = formatBytes(total);
+  const unit = whole.slice(whole.indexOf(' '));
+  const some = formatBytes(part);
+  return `${some.endsWith(unit) ? some.slice(0, -unit.length) : some} of ${whole}`;
+}
+
+export function formatCount(value: number): string {
+  return whole.format(value);
+}
+
+/** A share of a whole in percent, 0 to 100, and 0 of an unknown whole. */
+export function percent(part: number, total: number): number {
+  if (!(total > 0)) return 0;
+  return Math.min(100, Math.max(0, (part / total) * 100));
+}
+
+/** Tokens per second; null when there was nothing to measure. */
+export function rate(tokens: number, milliseconds: number): number | null {
+  return tokens > 0 && milliseconds > 0 ? (tokens * 1000) / milliseconds : null;
+}
+
+export function formatRate(tokensPerSecond: number | null): string {
+  if (tokensPerSecond === null) return '–';
+  const number = tokensPerSecond < 10 ? oneDecimal.format(tokensPerSecond) : whole.format(tokensPerSecond);
+  return `${number} tok/s`;
+}
+
+export function plural(count: number, singular: string, many = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : many}`;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Which model is open. One at a time: the old one is closed before the new one is opened, since memory is the point.
+// A load that fails leaves a sentence in the banner and goes back to the last model that worked.
+
+import { deleteModel, listModels, loadModel } from 'layerstream';
+import type { LoadOptions, LoadProgress, Model, ModelSource } from 'layerstream';
+import { DEFAULT_MODEL } from './default-model.js';
+import { problemOf, pageProblem } from './errors.js';
+import type { Problem } from './errors.js';
+import type { Budget, Choice, Source, Store } from './state.js';
+
+const STARTING = { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 } as const;
+
+export class ModelSession {
+  readonly #store: Store;
+  readonly #stopAnswer: () => void;
+  #model: Model | null = null;
+  #abort: AbortController | null = null;
+  /** Loads run one after the other; only the newest request is honoured. */
+  #chain: Promise<void> = Promise.resolve();
+  #newest = 0;
+  #lastGood: Choice | null = null;
+  #failed: Choice | null = null;
+
+  constructor(store: Store, stopAnswer: () => void) {
+    this.#store = store;
+    this.#stopAnswer = stopAnswer;
+  }
+
+  get model(): Model | null {
+    return this.#model;
+  }
+
+  load(choice: Choice): Promise<void> {
+    const request = ++this.#newest;
+    this.#stopAnswer();
+    this.#abort?.abort();
+    this.#store.update({ choice, banner: null, model: STARTING });
+    this.#chain = this.#chain.then(() => (request === this.#newest ? this.#run(choice, request) : undefined));
+    return this.#chain;
+  }
+
+  setBudget(budget: Budget): Promise<void> {
+    return this.load({ ...this.#store.get().choice, budget });
+  }
+
+  setSource(source: Source): Promise<void> {
+    return this.load({ ...this.#store.get().choice, source });
+  }
+
+  /** Tries what failed once more, or what is chosen now. */
+  retry(): Promise<void> {
+    return this.load(this.#failed ?? this.#store.get().choice);
+  }
+
+  retryWithSmallestBudget(): Promise<void> {
+    const choice = this.#failed ?? this.#store.get().choice;
+    return this.load({ ...choice, budget: { ...choice.budget, kind: 'min' } });
+  }
+
+  loadDefault(): Promise<void> {
+    return this.setSource(DEFAULT_MODEL.source);
+  }
+
+  cancel(): void {
+    this.#abort?.abort();
+  }
+
+  /** After the engine died: nothing is open any more. */
+  async forget(): Promise<void> {
+    this.#store.update({ model: { kind: 'none' }, memory: null });
+    await this.#close();
+  }
+
+  async refreshMemory(): Promise<void> {
+    const model = this.#model;
+    if (!model) return;
+    try {
+      const memory = await model.memory();
+      if (model === this.#model) this.#store.update({ memory });
+    } catch {
+      // The model was closed in the meantime; whoever closed it says so.
+    }
+  }
+
+  async refreshStored(): Promise<void> {
+    try {
+      this.#store.update({ stored: await listModels() });
+    } catch {
+      this.#store.update({ stored: [] }); // No storage here (a private window): nothing is stored.
+    }
+  }
+
+  async remove(url: string): Promise<void> {
+    try {
+      await deleteModel(url);
+    } catch (error) {
+      this.#store.update({ banner: problemOf(error) });
+    }
+    await this.refreshStored();
+  }
+
+  async #run(choice: Choice, request: number): Promise<void> {
+    const problem = await this.#open(choice);
+    if (request !== this.#newest) return;
+    if (problem === null) {
+      this.#lastGood = choice;
+      this.#failed = null;
+      return;
+    }
+    const back = this.#lastGood;
+    this.#failed = choice;
+    if (back === null || back === choice) {
+      this.#store.update({ banner: problem, model: { kind: 'none' } });
+      return;
+    }
+    this.#store.update({ banner: problem, choice: back, model: STARTING });
+    const worse = await this.#open(back);
+    if (worse !== null && request === this.#newest)
+      this.#store.update({ banner: worse, model: { kind: 'none' } });
+  }
+
+  async #open(choice: Choice): Promise<Problem | null> {
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#store.update({ memory: null, prefillRate: null, decodeRate: null });
+    try {
+      await this.#close();
+      const model = await loadModel(
+        packageSource(choice.source),
+        this.#loadOptions(choice.budget, abort.signal),
+      );
+      this.#model = model;
+      this.#store.update({ model: { kind: 'ready', info: model.info } });
+      await Promise.all([this.refreshMemory(), this.refreshStored()]);
+      return null;
+    } catch (error) {
+      return abort.signal.aborted ? pageProblem('load_cancelled', '') : problemOf(error);
+    } finally {
+      if (this.#abort === abort) this.#abort = null;
+    }
+  }
+
+  #loadOptions(budget: Budget, signal: AbortSignal): LoadOptions {
+    const options: LoadOptions = { signal, onProgress: (progress) => this.#showProgress(progress, signal) };
+    if (budget.kind === 'min') options.memoryBudget = 'min';
+    if (budget.kind === 'bytes') options.memoryBudget = budget.bytes;
+    return options;
+  }
+
+  #showProgress(progress: LoadProgress, signal: AbortSignal): void {
+    if (progress.phase === 'ready' || signal.aborted) return;
+    this.#store.update({ model: { kind: 'loading', ...progress, phase: progress.phase } });
+  }
+
+  async #close(): Promise<void> {
+    const model = this.#model;
+    this.#model = null;
+    try {
+      await model?.dispose();
+    } catch {
+      // It was already gone.
+    }
+  }
+}
+
+function packageSource(source: Source): ModelSource {
+  if (source.kind === 'url') return source.url;
+  const [only] = source.files;
+  return only && source.files.length === 1 ? only : source.files;
+}

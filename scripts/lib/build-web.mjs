@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The TypeScript side: dist/ (the package: compiled web/src and the wasm modules), build/demo (the page) and
+// build/tests-js (the compiled Jest and browser tests). Each is skipped when its inputs are unchanged.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { binDir, buildDir, distDir, inRoot } from './paths.mjs';
+import { Failure } from './failure.mjs';
+import { step } from './log.mjs';
+import { run } from './run.mjs';
+import { fingerprint, isFresh, listFiles, writeStamp } from './stamp.mjs';
+
+const tool = (name) => path.join(binDir, name);
+
+function requireFile(file) {
+  if (!existsSync(file))
+    throw new Failure(`${path.relative(inRoot(), file)} is missing; is this a complete checkout?`);
+}
+
+/** The wasm modules that have been built: [file, ...] of .mjs, .wasm and .d.ts. */
+function moduleFiles() {
+  if (!existsSync(buildDir)) return [];
+  return readdirSync(buildDir)
+    .filter((name) => /^wasm-(single|threads)-/.test(name))
+    .flatMap((preset) =>
+      readdirSync(path.join(buildDir, preset)).map((name) => path.join(buildDir, preset, name)),
+    )
+    .filter((file) => /\/layerstream-[a-z-]+\.(mjs|wasm|d\.ts|d\.mts)$/.test(file))
+    .sort();
+}
+
+const webSources = () => [...listFiles(inRoot('web')), inRoot('package-lock.json'), inRoot('package.json')];
+
+/** Runs `work` when the inputs changed or the output is gone. */
+async function ifChanged(name, inputs, output, work) {
+  const stamp = fingerprint(inputs);
+  if (isFresh(name, stamp) && existsSync(output)) return;
+  await step(`build ${name}`, work);
+  writeStamp(name, stamp);
+}
+
+export async function buildPackage() {
+  requireFile(inRoot('web/tsconfig.json'));
+  await ifChanged(
+    'package',
+    [...webSources(), ...moduleFiles()],
+    path.join(distDir, 'index.js'),
+    async (note) => {
+      rmSync(distDir, { recursive: true, force: true });
+      await run(tool('tsc'), ['-p', 'web/tsconfig.json'], { note });
+      mkdirSync(path.join(distDir, 'wasm'), { recursive: true });
+      for (const file of moduleFiles()) cpSync(file, path.join(distDir, 'wasm', path.basename(file)));
+    },
+  );
+}
+
+export async function buildDemo() {
+  requireFile(inRoot('demo/index.html'));
+  const models = inRoot('demo/models');
+  const sources = listFiles(inRoot('demo'), { skip: (file) => file === models });
+  const output = path.join(buildDir, 'demo');
+  await ifChanged('demo', [...sources, ...webSources(), ...moduleFiles()], output, (note) =>
+    run(tool('vite'), ['build', 'demo', '--outDir', output, '--emptyOutDir', '--logLevel', 'warn'], { note }),
+  );
+}
+
+export async function buildTests() {
+  requireFile(inRoot('tests/tsconfig.json'));
+  const sources = listFiles(inRoot('tests')).filter((file) => /\.(ts|mts|json|mjs)$/.test(file));
+  const output = path.join(buildDir, 'tests-js');
+  await ifChanged('tests', [...sources, ...webSources(), ...moduleFiles()], output, async (note) => {
+    rmSync(output, { recursive: true, force: true });
+    await run(tool('tsc'), ['-p', 'tests/tsconfig.json'], { note });
+  });
+}

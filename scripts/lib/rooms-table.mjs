@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The rooms and the arrows between them: a room may include or import itself and the rooms listed here, and
+// nothing else (docs/architecture.md). This table is the one place to change when a new arrow is agreed.
+
+/** C++: folders below engine/, and wasm_bindings/. */
+export const ENGINE_ARROWS = {
+  base: [],
+  simd: ['base'],
+  gguf: ['base'],
+  stream: ['base'],
+  runtime: ['base'],
+  sampler: ['base'],
+  quant: ['simd', 'base'],
+  tokenizer: ['gguf', 'base'],
+  kernels: ['quant', 'simd', 'base'],
+  model: ['kernels', 'quant', 'gguf', 'runtime', 'stream', 'base'],
+  session: ['model', 'runtime', 'stream', 'gguf', 'tokenizer', 'sampler', 'base'],
+  // Hosts:
+  cli: ['session', 'gguf', 'base'],
+  wasm_bindings: ['session', 'base'],
+};
+
+/** System headers that belong to one place: a pattern, and the rooms that may include it. */
+export const ENGINE_HEADERS = [
+  {
+    pattern: /^(wasm_simd128\.h|arm_neon\.h|x86intrin\.h|[a-z]*mmintrin\.h|simde\/.*)$/,
+    rooms: ['simd'],
+    rule: 'SIMD headers only in engine/simd',
+  },
+  {
+    pattern: /^emscripten([./].*)?$/,
+    rooms: ['wasm_bindings'],
+    rule: 'Emscripten headers only in wasm_bindings',
+  },
+  { pattern: /^(iostream|print)$/, rooms: ['cli'], rule: 'the engine never prints' },
+];
+
+/** Single files of small tools that know no room. */
+const WEB_LEAVES = ['errors', 'async'];
+
+/** TypeScript: folders (or single files) below web/src. `types`: arrows for `import type` only. */
+export const WEB_ARROWS = {
+  errors: { rooms: [] },
+  async: { rooms: ['errors'] },
+  chat: { rooms: WEB_LEAVES, packages: ['@huggingface/jinja'] },
+  storage: { rooms: WEB_LEAVES },
+  download: { rooms: ['storage', ...WEB_LEAVES] },
+  protocol: { rooms: WEB_LEAVES },
+  wasm: { rooms: [], types: ['engine'] }, // the declaration of the module; the module itself is a build product
+  engine: { rooms: ['wasm', ...WEB_LEAVES], types: ['protocol'] },
+  worker: { rooms: ['protocol', 'engine', 'storage', 'download', ...WEB_LEAVES] },
+  api: { rooms: ['protocol', 'chat', ...WEB_LEAVES], packages: ['@huggingface/jinja'] },
+  index: { rooms: ['api', 'chat', ...WEB_LEAVES] },
+};
+
+/** The demo sees the package as its users do. */
+export const DEMO_PACKAGES = ['layerstream'];

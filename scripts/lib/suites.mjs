@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The test suites of `npm test`, in order. `needs` are parts of scripts/build.mjs; `run` shows the suite's own
+// output and returns { passed: number, failed: [name], skipped: [name] }.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { buildDir, inRoot } from './paths.mjs';
+import { collectCtest } from './results-ctest.mjs';
+import { collectJest } from './results-jest.mjs';
+import { run } from './run.mjs';
+import { findChromium } from './setup-system.mjs';
+
+const RESULTS = path.join(buildDir, 'test-results');
+const LIMIT_MS = 45 * 60_000; // a suite that hangs is a failure, not a wait for ever
+
+const show = { show: true, allowFailure: true, timeoutMs: LIMIT_MS };
+
+async function rooms() {
+  const file = path.join(RESULTS, 'rooms.json');
+  const { code } = await run(process.execPath, [inRoot('scripts/check-rooms.mjs'), '--json', file], show);
+  if (!existsSync(file))
+    return { passed: 0, failed: [`the checker crashed (exit status ${code})`], skipped: [] };
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+const ctest = (preset, name) => async (emscripten) => {
+  const folder = path.join(RESULTS, name);
+  const junit = path.join(RESULTS, `${name}-ctest.xml`);
+  mkdirSync(folder, { recursive: true });
+  const args = ['--test-dir', path.join(buildDir, preset), '--output-on-failure', '--output-junit', junit];
+  const env = name === 'wasm' ? emscripten.env : process.env;
+  const jobs = ['--parallel', String(os.availableParallelism())];
+  const { code } = await run('ctest', [...args, ...jobs, '--no-tests=error'], { ...show, env });
+  return collectCtest({ folder, junit, code });
+};
+
+const jest =
+  (config, name, extra = []) =>
+  async () => {
+    const file = path.join(RESULTS, `${name}.json`);
+    const program = ['--experimental-vm-modules', '--no-warnings', inRoot('node_modules/jest/bin/jest.js')];
+    const args = ['--config', inRoot(config), '--json', '--outputFile', file, ...extra];
+    const env = { ...process.env, CHROMIUM_PATH: findChromium() ?? '' };
+    // Jest prints its JSON to stdout as well as the file; the readable report is on stderr.
+    const { code } = await run(process.execPath, [...program, ...args], { ...show, show: 'stderr', env });
+    return collectJest({ file, code });
+  };
+
+const WEB_NEEDS = ['wasm-single-simd', 'package', 'tests'];
+
+export const SUITES = [
+  { name: 'rooms', needs: [], run: rooms },
+  { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
+  { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
+  { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
+  {
+    name: 'e2e',
+    needs: [...WEB_NEEDS, 'demo'],
+    run: jest('tests/e2e/jest.config.mjs', 'e2e', ['--runInBand']),
+  },
+];
+
+export function clearResults() {
+  rmSync(RESULTS, { recursive: true, force: true });
+  mkdirSync(RESULTS, { recursive: true });
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The chat page as a person uses it: open it, wait until it is ready, ask, read the answer.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { MODELS, MODEL_FILE } from './repository.js';
+
+interface RecordedChat {
+  messages: { role: string; content: string }[];
+  replies: Record<string, { ids: number[]; text: string }>;
+}
+
+const recorded = JSON.parse(
+  readFileSync(path.join(MODELS, 'tinychat', 'chats.json'), 'utf8'),
+) as RecordedChat[];
+
+/** What the default model answers to this single message, greedily (recorded from llama.cpp). */
+export function expectedAnswer(prompt: string): string {
+  const chat = recorded.find(({ messages }) => messages.length === 1 && messages[0]?.content === prompt);
+  const reply = chat?.replies[MODEL_FILE];
+  if (!reply) throw new Error(`chats.json has no chat that is only: ${prompt}`);
+  return reply.text;
+}
+
+/** Recorded chats that begin with a system message. */
+export function recordedSystemChats(): { system: string; prompt: string; answer: string }[] {
+  return recorded.flatMap(({ messages: [system, prompt], replies }) =>
+    system?.role === 'system' && prompt
+      ? [{ system: system.content, prompt: prompt.content, answer: replies[MODEL_FILE]?.text ?? '' }]
+      : [],
+  );
+}
+
+export class ChatPage {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async open(url: string): Promise<void> {
+    await this.page.goto(url);
+  }
+
+  /** Resolves when a model is open and nothing runs; rejects at once, with its words, when a problem is shown. */
+  async ready({ despiteBanner = false } = {}): Promise<void> {
+    const outcome = await this.page.waitForFunction((ignoreBanner) => {
+      if (document.getElementById('pass')?.dataset['phase'] === 'ready') return 'ready';
+      const banner = document.querySelector('#banner .problem');
+      return banner && !ignoreBanner ? (banner.textContent ?? 'problem') : false;
+    }, despiteBanner);
+    const words = await outcome.jsonValue();
+    if (words !== 'ready') throw new Error(`the page shows: ${String(words)}`);
+  }
+
+  /** The page draws at most once a frame: what is read before that is the state before the click. */
+  async nextFrame(): Promise<void> {
+    await this.page.evaluate(
+      () =>
+        new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+    );
+  }
+
+  async send(prompt: string): Promise<void> {
+    await this.page.fill('#message', prompt);
+    await this.page.press('#message', 'Enter');
+    await this.nextFrame();
+  }
+
+  /** The last answer, once it has ended. Rejects when it failed. */
+  async answer(): Promise<string> {
+    const turn = await this.page.waitForSelector('#log > li.assistant:last-child[aria-busy="false"]');
+    if ((await turn.getAttribute('data-status')) === 'failed') {
+      throw new Error(`the answer failed: ${(await turn.textContent()) ?? ''}`);
+    }
+    return (await this.page.textContent('#log > li.assistant:last-child .body')) ?? '';
+  }
+
+  async ask(prompt: string): Promise<string> {
+    await this.send(prompt);
+    return this.answer();
+  }
+
+  async newChat(): Promise<void> {
+    await this.page.click('#new-chat');
+    await this.page.waitForSelector('#welcome', { state: 'visible' });
+  }
+
+  /** Clicks Stop in the page itself as soon as the running answer has `characters`, so that no answer is too quick. */
+  async stopAfter(characters: number): Promise<void> {
+    await this.page.evaluate(
+      (wanted) =>
+        new Promise<void>((resolve) => {
+          const look = (): void => {
+            const text = document.querySelector('#log > li.assistant:last-child .body')?.textContent ?? '';
+            if (text.length < wanted) return;
+            observer.disconnect();
+            document.getElementById('stop')?.click();
+            resolve();
+          };
+          const observer = new MutationObserver(look);
+          observer.observe(document.getElementById('log') ?? document.body, {
+            subtree: true,
+            childList: true,
+            characterData: true,
+          });
+          look();
+        }),
+      characters,
+    );
+  }
+
+  async chooseFile(name: string, bytes: Uint8Array): Promise<void> {
+    await this.page.setInputFiles('#model-file', {
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from(bytes),
+    });
+    await this.nextFrame();
+  }
+
+  async chooseUrl(url: string): Promise<void> {
+    await this.page.fill('#model-url', url);
+    await this.page.click('#url-form button');
+    await this.nextFrame();
+  }
+
+  async chooseDefault(): Promise<void> {
+    await this.page.click('.model-row >> nth=0');
+    await this.nextFrame();
+  }
+
+  async setBudget(kind: 'unlimited' | 'min' | 'bytes'): Promise<void> {
+    await this.page.click(`label[for="budget-${kind}"]`);
+    await this.nextFrame();
+  }
+
+  /** On a phone the panel is a drawer: opened for this and closed again. */
+  async setBudgetInDrawer(kind: 'unlimited' | 'min' | 'bytes'): Promise<void> {
+    await this.page.click('#panel-open');
+    await this.setBudget(kind);
+    await this.page.click('#panel-close');
+    await this.ready();
+  }
+
+  /** The problem above the message field: its code, and the words a person reads. */
+  async problem(): Promise<{ code: string; words: string }> {
+    const card = await this.page.waitForSelector('#banner .problem');
+    const code = (await card.getAttribute('data-code')) ?? '';
+    return { code, words: (await (await card.$('p'))?.innerText()) ?? '' };
+  }
+
+  /** A figure of the memory panel in bytes. */
+  async bytes(id: string): Promise<number> {
+    await this.page.waitForSelector(`#${id}[data-bytes]`, { state: 'attached' });
+    return Number(await this.page.getAttribute(`#${id}`, 'data-bytes'));
+  }
+
+  /** Every file in this origin's private file system with its size. */
+  storedFiles(): Promise<Record<string, number>> {
+    return this.page.evaluate(async () => {
+      const files: Record<string, number> = {};
+      const walk = async (folder: FileSystemDirectoryHandle, prefix: string): Promise<void> => {
+        for await (const [name, handle] of folder.entries()) {
+          if (handle instanceof FileSystemDirectoryHandle) await walk(handle, `${prefix}${name}/`);
+          else if (handle instanceof FileSystemFileHandle)
+            files[prefix + name] = (await handle.getFile()).size;
+        }
+      };
+      await walk(await navigator.storage.getDirectory(), '');
+      return files;
+    });
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Workers of a real page. The `new Worker(new URL(…))` expressions are literal so that bundlers see them.
+
+import type { Host, WorkerLink } from './host.js';
+
+function link(worker: Worker): WorkerLink {
+  return {
+    endpoint: {
+      postMessage: (message, transfer) => worker.postMessage(message, transfer),
+      addEventListener: (type, listener) => worker.addEventListener(type, listener),
+      removeEventListener: (type, listener) => worker.removeEventListener(type, listener),
+    },
+    terminate: () => worker.terminate(),
+    onCrash: (listener) => {
+      // `error` also comes when the script cannot be loaded, and then has no message.
+      worker.addEventListener(
+        'error',
+        (event) => listener(event.message || 'its script failed or could not be loaded'),
+        {
+          once: true,
+        },
+      );
+    },
+  };
+}
+
+export const browserHost: Host = {
+  startEngine: () =>
+    link(new Worker(new URL('../worker/engine-worker.js', import.meta.url), { type: 'module' })),
+  startStorage: () =>
+    link(new Worker(new URL('../worker/storage-worker.js', import.meta.url), { type: 'module' })),
+  get baseUrl() {
+    return globalThis.document?.baseURI ?? globalThis.location?.href;
+  },
+  persist: () => {
+    // Not awaited: Firefox asks the user.
+    globalThis.navigator?.storage?.persist?.().catch(() => undefined);
+  },
+  get locks() {
+    return globalThis.navigator?.locks;
+  },
+};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A loaded model: one engine worker, one reference to the weights in the storage worker.
+
+import { abortable } from '../async.js';
+import { createError } from '../errors.js';
+import type { Prompt, SamplingSettings } from '../protocol/data.js';
+import type { EngineMethods } from '../protocol/methods.js';
+import { GenerationStream } from './generation.js';
+import type { Connection } from './host.js';
+import { at, stringAt } from './json.js';
+import { renderPrompt } from './render-chat.js';
+import type {
+  ChatMessage,
+  CompleteOptions,
+  GenerateOptions,
+  Generation,
+  GenerationChunk,
+  MemoryReport,
+  Model,
+  ModelInfo,
+} from './types.js';
+
+function samplingOf(options: GenerateOptions): SamplingSettings {
+  const temperature = options.temperature ?? 0;
+  return {
+    temperature,
+    topK: options.topK ?? 0,
+    topP: options.topP ?? 1,
+    minP: options.minP ?? 0,
+    seed: options.seed ?? (temperature > 0 ? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) : 0),
+  };
+}
+
+export class LoadedModel implements Model {
+  readonly info: ModelInfo;
+  readonly #engine: Connection<EngineMethods>;
+  readonly #giveBack: () => Promise<void>;
+  #released: Promise<void> | null = null;
+
+  /** `giveBack` lets go of the weights; called once, also when the engine dies. */
+  constructor(info: ModelInfo, engine: Connection<EngineMethods>, giveBack: () => Promise<void>) {
+    this.info = info;
+    this.#engine = engine;
+    this.#giveBack = giveBack;
+    engine.onCrash(() => void this.#release());
+  }
+
+  chat(messages: readonly ChatMessage[], options: GenerateOptions = {}): Generation {
+    return this.#generation(() => this.#renderPrompt(messages), options);
+  }
+
+  complete(prompt: string, options: CompleteOptions = {}): Generation {
+    const { parseSpecial = false } = options;
+    const whole: Prompt = { text: prompt, addSpecial: true, parseSpecial, untrusted: [], contents: [] };
+    return this.#generation(() => Promise.resolve(whole), options);
+  }
+
+  async tokenize(
+    text: string,
+    options: { addSpecial?: boolean; parseSpecial?: boolean } = {},
+  ): Promise<number[]> {
+    const { addSpecial = false, parseSpecial = false } = options;
+    return (await this.#engine.client.call('tokenize', { text, addSpecial, parseSpecial })).tokens;
+  }
+
+  async detokenize(tokens: readonly number[], options: { withControl?: boolean } = {}): Promise<string> {
+    const { withControl = false } = options;
+    return (await this.#engine.client.call('detokenize', { tokens, withControl })).text;
+  }
+
+  memory(): Promise<MemoryReport> {
+    return this.#engine.client.call('memory', {});
+  }
+
+  dispose(): Promise<void> {
+    this.#engine.close(createError('disposed', 'the model was disposed'));
+    return this.#release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #release(): Promise<void> {
+    this.#released ??= this.#giveBack();
+    return this.#released;
+  }
+
+  async #renderPrompt(messages: readonly ChatMessage[]): Promise<Prompt> {
+    const template = at(this.info.details, 'chat_template');
+    if (typeof template !== 'string' || template === '') {
+      throw createError('no_chat_template', `${this.info.name} has no chat template: use complete()`);
+    }
+    return renderPrompt(template, {
+      messages,
+      bosToken: stringAt(this.info.details, 'tokenizer', 'bos_token'),
+      eosToken: stringAt(this.info.details, 'tokenizer', 'eos_token'),
+    });
+  }
+
+  #generation(makePrompt: () => Promise<Prompt>, options: GenerateOptions): Generation {
+    return new GenerationStream(() => this.#generate(makePrompt, options));
+  }
+
+  async *#generate(
+    makePrompt: () => Promise<Prompt>,
+    options: GenerateOptions,
+  ): AsyncGenerator<GenerationChunk, undefined> {
+    const { signal, onProgress, maxTokens = null } = options;
+    signal?.throwIfAborted();
+    const prompt = await abortable(makePrompt(), signal);
+    const sampling = samplingOf(options);
+    const stream = this.#engine.client.stream(
+      'generate',
+      { prompt, sampling, maxTokens },
+      { signal, onProgress },
+    );
+    yield* stream;
+    const { finishReason, stats } = await stream.result;
+    yield { text: '', tokens: [], finishReason, stats };
+  }
+}

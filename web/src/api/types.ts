@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The public types of the package (see docs/api.md). Sizes are bytes, times milliseconds.
+
+import type {
+  FinishReason,
+  GenerationStats,
+  LoadProgress,
+  MemoryReport,
+  PassProgress,
+  StorageKind,
+  StoredModel,
+} from '../protocol/data.js';
+
+export type {
+  FinishReason,
+  GenerationStats,
+  LoadProgress,
+  MemoryReport,
+  PassProgress,
+  StorageKind,
+  StoredModel,
+};
+
+/**
+ * Where a model comes from. A string is an URL (relative to the page); the first part of a split model
+ * ("-00001-of-0000N.gguf") stands for all. A File is used in place, not copied; a split model is an array of Files.
+ */
+export type ModelSource = string | URL | File | readonly File[];
+
+export interface LoadOptions {
+  /** Memory the engine may use, in bytes, or 'min' for the smallest plan. Default: 2 GiB, of which as much is used
+   *  as the model needs to be fully resident. */
+  memoryBudget?: number | 'min';
+  /** Positions of context to allocate. Default: the model's own, at most 4096. */
+  contextLength?: number;
+  kvType?: 'f16' | 'f32';
+  /** 'full' ignores sliding windows. */
+  attention?: 'trained' | 'full';
+  /** Request headers for the download (gated models). */
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  onProgress?: (progress: LoadProgress) => void;
+  /** Size a slice of weights aims at, bytes. For tests and experiments. */
+  unitBytes?: number;
+}
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant' | (string & {});
+  content: string;
+}
+
+export interface SamplingOptions {
+  /** 0 (default) is greedy. */
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  /** Same seed, same file, same prompt: same text on every device. Default: drawn anew for every answer. */
+  seed?: number;
+}
+
+export interface GenerateOptions extends SamplingOptions {
+  /** Default: until the model ends its answer or the context is full. */
+  maxTokens?: number;
+  /** Ends the answer: the iteration rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Called while a pass runs: block k of n, of the prompt or of a step. */
+  onProgress?: (progress: PassProgress) => void;
+}
+
+export interface CompleteOptions extends GenerateOptions {
+  /** Recognise the text of control tokens in the prompt. Only for prompts you wrote yourself. Default false. */
+  parseSpecial?: boolean;
+}
+
+/** One event of an answer. The last event has `finishReason` and `stats`. */
+export interface GenerationChunk {
+  text: string;
+  tokens: number[];
+  finishReason?: FinishReason;
+  stats?: GenerationStats;
+}
+
+/**
+ * An answer: iterate for chunks as they come; leaving the loop cancels. It begins when iteration begins or text()
+ * is called, and can be iterated once.
+ */
+export interface Generation extends AsyncIterable<GenerationChunk> {
+  /** The whole text, when done. */
+  text(): Promise<string>;
+}
+
+export interface ModelInfo {
+  name: string;
+  architecture: string;
+  fileBytes: number;
+  contextLength: number;
+  vocabSize: number;
+  blockCount: number;
+  /** Where the weights are read from. */
+  storage: StorageKind;
+  /** Why the weights are kept in memory and not in the browser's file system; null if they are not. */
+  storageReason: string | null;
+  /** The engine's own description (docs/formats/inspect.md). */
+  details: unknown;
+}
+
+export interface Model {
+  readonly info: ModelInfo;
+  /** Renders the file's chat template and answers. */
+  chat(messages: readonly ChatMessage[], options?: GenerateOptions): Generation;
+  /** Continues a text. */
+  complete(prompt: string, options?: CompleteOptions): Generation;
+  tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number[]>;
+  detokenize(tokens: readonly number[], options?: { withControl?: boolean }): Promise<string>;
+  memory(): Promise<MemoryReport>;
+  /** Ends the worker and frees its memory. Pending answers are rejected with code `disposed`. */
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RenderChatOptions {
+  messages: readonly ChatMessage[];
+  /** End with the beginning of an assistant message. Default true. */
+  addGenerationPrompt?: boolean;
+  bosToken?: string;
+  eosToken?: string;
+  /** JSON schemas of tools, for templates that know them. */
+  tools?: readonly unknown[];
+  /** More variables of the template. */
+  variables?: Readonly<Record<string, unknown>>;
+  /** The clock of strftime_now. Default: now. */
+  now?: Date;
+}
+
+export interface Capabilities {
+  /** Needed: without it nothing runs. */
+  simd: boolean;
+  relaxedSimd: boolean;
+  /** Shared memory can be used (the page is cross-origin isolated). */
+  threads: boolean;
+  /** Models can be stored in the browser's file system. */
+  opfs: boolean;
+  crossOriginIsolated: boolean;
+  /** Tensor types that run without SIMD kernels. */
+  slowFormats: string[];
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The Embind surface of the wasm module (wasm_bindings/bindings.cpp), written out once for readers; a test
+// checks that the .d.ts Emscripten emits is assignable to it. Nothing outside web/src/engine/ uses these.
+
+/** code '' means ok; otherwise an ErrorCode name of engine/base/error.h. */
+export interface Status {
+  code: string;
+  message: string;
+}
+export interface NumberResult {
+  status: Status;
+  value: number;
+}
+export interface TextResult {
+  status: Status;
+  text: string;
+}
+/** Memory of the engine: valid until the next call. Copy out at once. */
+export interface ArrayResult {
+  status: Status;
+  pointer: number;
+  count: number;
+}
+export interface NativeOptions {
+  /** Positions to allocate; 0: the file's context length, at most 4096. */
+  nCtx: number;
+  /** Bytes; 0: the smallest plan that works; -1: unlimited. */
+  budgetBytes: number;
+  kvF32: boolean;
+  fullAttention: boolean;
+  nThreads: number;
+  maxEntries: number;
+  unitBytes: number;
+}
+export interface NativeSampler {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  seed: number;
+}
+export interface NativeRead {
+  /** false: there is nothing to read now. */
+  valid: boolean;
+  id: number;
+  part: number;
+  offset: number;
+  bytes: number;
+  /** Where the bytes go in the wasm memory; stays valid until completeRead or failRead. */
+  pointer: number;
+  stage: number;
+  urgent: boolean;
+}
+export interface NativeRun {
+  status: Status;
+  /** 0 done, 1 needs reads, 2 paused. */
+  state: number;
+  stage: number;
+}
+export interface NativeMemory {
+  fixedBytes: number;
+  pinnedBytes: number;
+  slotBytes: number;
+  kvBytes: number;
+  activationBytes: number;
+  residentWeightBytes: number;
+  peakResidentWeightBytes: number;
+  totalWeightBytes: number;
+  bytesRead: number;
+  sweeps: number;
+}
+/** One model. Call order: addPart… → open → everything else. */
+export interface NativeEngine {
+  /** Heap memory for passing bytes in; 0 when there is none. */
+  allocate(bytes: number): number;
+  release(pointer: number): void;
+  /** Header of part `index` from a prefix of its file. value: 0 complete, else the prefix length to call again with. */
+  addPart(index: number, pointer: number, bytes: number, fileBytes: number): NumberResult;
+  /** Parts that the header of part 0 announces (1: not split). */
+  partCount(): NumberResult;
+  open(options: NativeOptions): Status;
+  /** JSON of Session::describe_json. */
+  describe(withTensors: boolean): TextResult;
+  memory(): NativeMemory;
+  nCtx(): number;
+  nLayers(): number;
+  vocabSize(): number;
+  maxEntries(): number;
+  nPast(): number;
+  /** int32 ids. */
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): ArrayResult;
+  /** int32 ids in the heap → text. */
+  detokenize(pointer: number, count: number, withControl: boolean): TextResult;
+  isEndOfGeneration(token: number): boolean;
+  /** Text that became complete with this token (may be ''); never half a UTF-8 sequence. */
+  acceptToken(token: number): TextResult;
+  /** What was still pending at the end of an answer; also resets the stream. */
+  finishText(): TextResult;
+  /** int32 ids at nPast(), nPast() + 1, …; wants: 0 no logits, 1 of the last entry, 2 of all. */
+  beginPass(pointer: number, count: number, wants: number): Status;
+  run(maxWork: number): NativeRun;
+  cancelPass(): void;
+  takeRead(): NativeRead;
+  completeRead(id: number): Status;
+  failRead(id: number): Status;
+  /** float32 logits of an entry of the last pass. */
+  logits(entry: number): ArrayResult;
+  setSampler(options: NativeSampler): Status;
+  sample(): NumberResult;
+  truncate(nPast: number): Status;
+  /** Bytes of Session::dump_kv; count is in bytes. */
+  dumpKv(): ArrayResult;
+  delete(): void;
+}
+export interface LayerstreamModule {
+  HEAPU8: Uint8Array;
+  Engine: { new (): NativeEngine };
+  /** Engines that are alive (leak tests). */
+  liveEngines(): number;
+  /** Comma-separated ErrorCode names, in order. */
+  errorCodes(): string;
+  /** e.g. "simd", "relaxed". */
+  buildInfo(): string;
+}

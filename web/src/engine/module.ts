@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// The engine with TypeScript manners: typed errors instead of status structs, copies instead of pointers.
+// The only file that touches the wasm heap. Views are made anew for every access: growing the memory detaches the
+// old ones.
+
+import { createError } from '../errors.js';
+import type { EngineSettings, MemoryReport, SamplingSettings } from '../protocol/data.js';
+import type { ArrayResult, LayerstreamModule, NativeEngine, NativeRead, Status } from './module-types.js';
+
+export interface ReadRequest {
+  readonly id: number;
+  readonly part: number;
+  readonly offset: number;
+  readonly bytes: number;
+  /** Destination in the wasm memory. */
+  readonly pointer: number;
+  readonly urgent: boolean;
+}
+
+export type RunState = 'done' | 'needs-reads' | 'paused';
+
+export type LogitsWanted = 'none' | 'last' | 'all';
+
+const wantedNumber: Readonly<Record<LogitsWanted, number>> = { none: 0, last: 1, all: 2 };
+const defaultUnitBytes = 8 << 20;
+
+function check(status: Status): void {
+  if (status.code !== '') {
+    throw createError(status.code, status.message);
+  }
+}
+
+/** One model in the module's memory. Call order: addPart for each part, open, then anything. */
+export class Engine {
+  readonly #module: LayerstreamModule;
+  readonly #native: NativeEngine;
+  #alive = true;
+
+  constructor(module: LayerstreamModule) {
+    this.#module = module;
+    this.#native = new module.Engine();
+  }
+
+  /** Header of a part from a prefix of its file. 0: complete; otherwise the length of prefix to call again with. */
+  addPart(index: number, prefix: Uint8Array, fileBytes: number): number {
+    return this.#withBytes(prefix, (pointer) => {
+      const { status, value } = this.#native.addPart(index, pointer, prefix.length, fileBytes);
+      check(status);
+      return value;
+    });
+  }
+
+  /** Parts that the header of part 0 announces. */
+  get partCount(): number {
+    const { status, value } = this.#native.partCount();
+    check(status);
+    return value;
+  }
+
+  open(settings: EngineSettings): void {
+    check(
+      this.#native.open({
+        nCtx: settings.contextLength,
+        budgetBytes: settings.budgetBytes,
+        kvF32: settings.kvType === 'f32',
+        fullAttention: settings.attention === 'full',
+        nThreads: 1,
+        maxEntries: 0,
+        unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
+      }),
+    );
+  }
+
+  describe(withTensors = false): unknown {
+    const { status, text } = this.#native.describe(withTensors);
+    check(status);
+    return JSON.parse(text);
+  }
+
+  memory(): MemoryReport {
+    const use = this.#native.memory();
+    return {
+      fixedBytes: use.fixedBytes,
+      pinnedBytes: use.pinnedBytes,
+      slotBytes: use.slotBytes,
+      kvBytes: use.kvBytes,
+      activationBytes: use.activationBytes,
+      totalBytes: use.fixedBytes + use.pinnedBytes + use.slotBytes + use.kvBytes + use.activationBytes,
+      residentWeightBytes: use.residentWeightBytes,
+      peakResidentWeightBytes: use.peakResidentWeightBytes,
+      totalWeightBytes: use.totalWeightBytes,
+      wasmBytes: this.#module.HEAPU8.byteLength,
+      bytesRead: use.bytesRead,
+      sweeps: use.sweeps,
+    };
+  }
+
+  get contextLength(): number {
+    return this.#native.nCtx();
+  }
+  get blockCount(): number {
+    return this.#native.nLayers();
+  }
+  get vocabSize(): number {
+    return this.#native.vocabSize();
+  }
+  /** Entries one pass can take. */
+  get maxEntries(): number {
+    return this.#native.maxEntries();
+  }
+  /** Positions in the cache. */
+  get pastTokens(): number {
+    return this.#native.nPast();
+  }
+
+  tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): number[] {
+    const result = this.#native.tokenize(text, options.addSpecial, options.parseSpecial);
+    return Array.from(new Int32Array(this.#copyOut(result, 4).buffer));
+  }
+
+  detokenize(tokens: readonly number[], withControl: boolean): string {
+    return this.#withBytes(tokenBytes(tokens), (pointer) => {
+      const { status, text } = this.#native.detokenize(pointer, tokens.length, withControl);
+      check(status);
+      return text;
+    });
+  }
+
+  isEndOfGeneration(token: number): boolean {
+    return this.#native.isEndOfGeneration(token);
+  }
+
+  /** Text that became complete with this token. */
+  acceptToken(token: number): string {
+    const { status, text } = this.#native.acceptToken(token);
+    check(status);
+    return text;
+  }
+
+  /** What was pending; the next answer begins afresh. */
+  finishText(): string {
+    const { status, text } = this.#native.finishText();
+    check(status);
+    return text;
+  }
+
+  beginPass(tokens: readonly number[], wanted: LogitsWanted): void {
+    this.#withBytes(tokenBytes(tokens), (pointer) =>
+      check(this.#native.beginPass(pointer, tokens.length, wantedNumber[wanted])),
+    );
+  }
+
+  /** Computes about `maxWork` multiply-adds. `stage`: 0 embed, 1 … n blocks, n + 1 head. */
+  run(maxWork: number): { state: RunState; stage: number } {
+    const { status, state, stage } = this.#native.run(maxWork);
+    check(status);
+    return { state: state === 0 ? 'done' : state === 1 ? 'needs-reads' : 'paused', stage };
+  }
+
+  cancelPass(): void {
+    this.#native.cancelPass();
+  }
+
+  /** The next read worth starting; null if there is none now. */
+  takeRead(): ReadRequest | null {
+    const read: NativeRead = this.#native.takeRead();
+    return read.valid ? read : null;
+  }
+
+  /** `bytes` has exactly the length of the request. */
+  completeRead(read: ReadRequest, bytes: Uint8Array): void {
+    if (bytes.length !== read.bytes) {
+      throw createError('io_failed', `a read of ${read.bytes} bytes came back with ${bytes.length}`);
+    }
+    this.#module.HEAPU8.set(bytes, read.pointer);
+    check(this.#native.completeRead(read.id));
+  }
+
+  failRead(read: ReadRequest): void {
+    check(this.#native.failRead(read.id));
+  }
+
+  /** [vocab_size] of an entry of the last pass. */
+  logits(entry: number): Float32Array {
+    return new Float32Array(this.#copyOut(this.#native.logits(entry), 4).buffer);
+  }
+
+  setSampler(settings: SamplingSettings): void {
+    check(this.#native.setSampler(settings));
+  }
+
+  sample(): number {
+    const { status, value } = this.#native.sample();
+    check(status);
+    return value;
+  }
+
+  /** Forgets positions from `pastTokens` on. */
+  truncate(pastTokens: number): void {
+    check(this.#native.truncate(pastTokens));
+  }
+
+  /** The cache in logical order, for comparison. */
+  dumpKv(): Uint8Array {
+    return this.#copyOut(this.#native.dumpKv(), 1);
+  }
+
+  /** No read may be in flight. */
+  dispose(): void {
+    if (this.#alive) {
+      this.#alive = false;
+      this.#native.delete();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #copyOut({ status, pointer, count }: ArrayResult, bytesPerItem: number): Uint8Array<ArrayBuffer> {
+    check(status);
+    const copy = new Uint8Array(count * bytesPerItem);
+    copy.set(this.#module.HEAPU8.subarray(pointer, pointer + copy.length));
+    return copy;
+  }
+
+  #withBytes<T>(bytes: Uint8Array, use: (pointer: number) => T): T {
+    const pointer = this.#native.allocate(Math.max(bytes.length, 1));
+    if (pointer === 0) {
+      throw createError('out_of_memory', `the engine has no memory for ${bytes.length} bytes`, {
+        details: { neededBytes: bytes.length },
+      });
+    }
+    try {
+      this.#module.HEAPU8.set(bytes, pointer);
+      return use(pointer);
+    } finally {
+      this.#native.release(pointer);
+    }
+  }
+}
+
+function tokenBytes(tokens: readonly number[]): Uint8Array {
+  return new Uint8Array(Int32Array.from(tokens).buffer);
+}

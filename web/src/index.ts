@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The only door into the package.
+
+export { capabilities } from './api/capabilities.js';
+export { deleteModel, listModels, loadModel } from './api/default-api.js';
+export { renderChat } from './api/render-chat.js';
+export type {
+  Capabilities,
+  ChatMessage,
+  CompleteOptions,
+  FinishReason,
+  GenerateOptions,
+  Generation,
+  GenerationChunk,
+  GenerationStats,
+  LoadOptions,
+  LoadProgress,
+  MemoryReport,
+  Model,
+  ModelInfo,
+  ModelSource,
+  PassProgress,
+  RenderChatOptions,
+  SamplingOptions,
+  StorageKind,
+  StoredModel,
+} from './api/types.js';
+export {
+  BadModelError,
+  ContextFullError,
+  LayerstreamError,
+  NetworkError,
+  OutOfMemoryError,
+  StorageQuotaError,
+  UnsupportedModelError,
+  WorkerCrashedError,
+} from './errors.js';
+export type { EngineErrorCode, ErrorCode, ErrorDetails, HostErrorCode } from './errors.js';

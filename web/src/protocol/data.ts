@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Data that crosses the borders between page and workers. Plain, structured-clonable. Sizes are bytes, times
+// milliseconds. Those that callers see are re-exported by api/types.ts.
+
+export interface LoadProgress {
+  /** download: bytes of the file(s) arriving; open: header being read; ready. */
+  phase: 'download' | 'open' | 'ready';
+  loadedBytes: number;
+  /** 0 while unknown. */
+  totalBytes: number;
+}
+
+export interface PassProgress {
+  phase: 'prefill' | 'decode';
+  /** Blocks done in this pass, and in all. */
+  block: number;
+  blockCount: number;
+  /** Prompt tokens whose passes are finished, and in all. */
+  promptTokensDone: number;
+  promptTokens: number;
+}
+
+/**
+ * stop: the model ended its answer; length: maxTokens; context: no position is left. The engine never reports abort
+ * (an aborted answer rejects with the signal's reason); it is there for those who keep an answer's outcome.
+ */
+export type FinishReason = 'stop' | 'length' | 'context' | 'abort';
+
+export interface GenerationStats {
+  promptTokens: number;
+  /** Prompt tokens whose keys and values were still there from the request before. */
+  reusedTokens: number;
+  completionTokens: number;
+  prefillMs: number;
+  decodeMs: number;
+  /** Weight bytes read from the store during this answer. */
+  bytesRead: number;
+}
+
+export interface MemoryReport {
+  fixedBytes: number;
+  pinnedBytes: number;
+  slotBytes: number;
+  kvBytes: number;
+  activationBytes: number;
+  /** Sum of the above. */
+  totalBytes: number;
+  residentWeightBytes: number;
+  peakResidentWeightBytes: number;
+  totalWeightBytes: number;
+  /** Size of the wasm memory; it never shrinks. */
+  wasmBytes: number;
+  bytesRead: number;
+  sweeps: number;
+}
+
+/** Where the weights are read from. */
+export type StorageKind = 'opfs' | 'file' | 'memory';
+
+export interface StoredModel {
+  /** Key for loadModel and deleteModel: the URL it came from. */
+  url: string;
+  bytes: number;
+  complete: boolean;
+  /** Milliseconds since 1970; 0 if unknown. */
+  lastUsed: number;
+}
+
+/** A stretch of one part of a model. */
+export interface Extent {
+  part: number;
+  offset: number;
+  bytes: number;
+}
+
+export interface SamplingSettings {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  seed: number;
+}
+
+export interface EngineSettings {
+  /** Positions; 0: the model's own, at most 4096. */
+  contextLength: number;
+  /** Bytes; 0: smallest plan; -1: unlimited. */
+  budgetBytes: number;
+  kvType: 'f16' | 'f32';
+  attention: 'trained' | 'full';
+  unitBytes: number;
+}
+
+/** Half-open range of UTF-16 units. */
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Text to continue. `untrusted` are the ranges that came from messages: control tokens spelled there stay text.
+ * When the ranges are not known (`untrusted: null`), `contents` are checked instead, and a prompt in which one
+ * of them spells a control token is refused.
+ */
+export interface Prompt {
+  text: string;
+  addSpecial: boolean;
+  parseSpecial: boolean;
+  untrusted: readonly TextRange[] | null;
+  contents: readonly string[];
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The protocol: one map per pair of ends, method name -> what goes in, what comes back, what is reported on the
+// way (progress) and what is streamed (chunk). Everything else in this folder is derived from these maps: add an
+// entry, and the compiler lists the handler that is missing. Described in docs/formats/protocol.md.
+
+import type {
+  EngineSettings,
+  Extent,
+  FinishReason,
+  GenerationStats,
+  LoadProgress,
+  MemoryReport,
+  PassProgress,
+  Prompt,
+  SamplingSettings,
+  StorageKind,
+  StoredModel,
+} from './data.js';
+
+/** Compared in the handshake. Raise it with every change that an older end would misread. */
+export const protocolVersion = 1;
+
+export interface MethodSpec {
+  params: object;
+  result: unknown;
+  progress?: unknown;
+  chunk?: unknown;
+}
+export type MethodMap<M> = { [K in keyof M]: MethodSpec };
+
+/** Holds a Web Lock for as long as the worker lives, so that the page notices its death. */
+interface Watch {
+  params: { lockName: string };
+  /** false: this browser has no Web Locks. */
+  result: { held: boolean };
+}
+
+/** Page -> engine worker. One worker holds one model. */
+export interface EngineMethods {
+  watch: Watch;
+  open: {
+    params: {
+      /** Serves ReadMethods. */
+      storagePort: MessagePort;
+      modelId: number;
+      /** Bytes of each part. */
+      partBytes: readonly number[];
+      settings: EngineSettings;
+    };
+    result: {
+      /** The engine's description, as parsed JSON. */
+      details: unknown;
+      contextLength: number;
+      vocabSize: number;
+      blockCount: number;
+    };
+    progress: LoadProgress;
+  };
+  generate: {
+    params: { prompt: Prompt; sampling: SamplingSettings; maxTokens: number | null };
+    result: { finishReason: FinishReason; stats: GenerationStats };
+    progress: PassProgress;
+    chunk: { text: string; tokens: number[] };
+  };
+  tokenize: {
+    params: { text: string; addSpecial: boolean; parseSpecial: boolean };
+    result: { tokens: number[] };
+  };
+  detokenize: { params: { tokens: readonly number[]; withControl: boolean }; result: { text: string } };
+  memory: { params: object; result: MemoryReport };
+  dispose: { params: object; result: null };
+}
+
+export type AcquireSource = { kind: 'url'; url: string } | { kind: 'files'; files: readonly File[] };
+
+/** Page -> storage worker. */
+export interface StorageMethods {
+  watch: Watch;
+  /** Downloads the model unless it is stored, and opens it for reading. Each acquire needs one release. */
+  acquire: {
+    params: { source: AcquireSource; headers: Readonly<Record<string, string>> };
+    result: {
+      modelId: number;
+      storage: StorageKind;
+      /** Why the weights are not in the origin's file system although they came from a URL; null otherwise. */
+      storageReason: string | null;
+      partBytes: readonly number[];
+    };
+    progress: LoadProgress;
+  };
+  release: { params: { modelId: number }; result: null };
+  /** Serves ReadMethods on this port from now on. */
+  attach: { params: { port: MessagePort }; result: null };
+  list: { params: object; result: { models: StoredModel[] } };
+  remove: { params: { url: string }; result: { removed: boolean } };
+}
+
+/** Engine worker -> storage worker. */
+export interface ReadMethods {
+  /** All extents, one behind the other, in one buffer (which may be longer than their sum). */
+  read: {
+    params: {
+      modelId: number;
+      extents: readonly Extent[];
+      /** Transferred: buffers of earlier answers, to be filled again instead of making new ones. */
+      recycled: readonly ArrayBuffer[];
+    };
+    result: { buffer: ArrayBuffer };
+  };
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// What the engine worker does, without its `self`, so that tests run it in node: one model, whose answers are
+// computed one after another in the order they were asked for.
+
+import { SerialQueue } from '../async.js';
+import { createError } from '../errors.js';
+import type { Engine } from '../engine/module.js';
+import type { LayerstreamModule } from '../engine/module-types.js';
+import { Client } from '../protocol/client.js';
+import type { PassProgress } from '../protocol/data.js';
+import type { CallContext, Handlers } from '../protocol/dispatcher.js';
+import type { EngineMethods, ReadMethods } from '../protocol/methods.js';
+import { ChunkBatcher } from './chunk-batcher.js';
+import { EventLoop } from './event-loop.js';
+import { Generator, type GeneratorResult } from './generator.js';
+import { openEngine } from './open-engine.js';
+import { PassRunner } from './pass-runner.js';
+import { PromptTokenizer } from './prompt-tokens.js';
+import { RemoteWeightSource } from './weight-source.js';
+
+export interface EngineServiceOptions {
+  loadModule(): Promise<LayerstreamModule>;
+  holdLock(name: string): Promise<boolean>;
+}
+
+interface OpenModel {
+  readonly engine: Engine;
+  readonly runner: PassRunner;
+  readonly generator: Generator;
+  readonly prompts: PromptTokenizer;
+  readonly reads: Client<ReadMethods>;
+  readonly loop: EventLoop;
+  readonly port: MessagePort;
+}
+
+type Generate = EngineMethods['generate'];
+
+const progressIntervalMs = 30;
+
+export class EngineService {
+  readonly handlers: Handlers<EngineMethods>;
+  readonly #options: EngineServiceOptions;
+  readonly #queue = new SerialQueue();
+  readonly #closing = new AbortController();
+  #model: OpenModel | null = null;
+
+  constructor(options: EngineServiceOptions) {
+    this.#options = options;
+    this.handlers = {
+      watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
+      open: (params, context) => this.#queue.run(() => this.#open(params, context), context.signal),
+      generate: (params, context) => this.#generate(params, context),
+      tokenize: async ({ text, ...options }) => ({ tokens: this.#opened().engine.tokenize(text, options) }),
+      detokenize: async ({ tokens, withControl }) => ({
+        text: this.#opened().engine.detokenize(tokens, withControl),
+      }),
+      memory: async () => this.#opened().engine.memory(),
+      dispose: async () => {
+        await this.dispose();
+        return null;
+      },
+    };
+  }
+
+  /** Cancels what runs, waits for reads in flight, frees the engine. */
+  async dispose(): Promise<void> {
+    this.#closing.abort(createError('disposed', 'the model was disposed'));
+    await this.#queue.idle();
+    const model = this.#model;
+    this.#model = null;
+    if (model !== null) {
+      await model.runner.settle();
+      closeModel(model);
+    }
+  }
+
+  #opened(): OpenModel {
+    if (this.#model === null) {
+      throw createError('disposed', 'no model is open in this worker');
+    }
+    return this.#model;
+  }
+
+  async #open(
+    { storagePort, modelId, partBytes, settings }: EngineMethods['open']['params'],
+    context: CallContext<EngineMethods['open']>,
+  ): Promise<EngineMethods['open']['result']> {
+    if (this.#model !== null) {
+      throw createError('bad_argument', 'a model is already open in this worker');
+    }
+    const module = await this.#options.loadModule();
+    const reads = new Client<ReadMethods>(storagePort);
+    try {
+      const source = new RemoteWeightSource(reads, modelId);
+      const totalBytes = partBytes.reduce((sum, bytes) => sum + bytes, 0);
+      const engine = await openEngine(module, source, {
+        partBytes,
+        settings,
+        signal: context.signal,
+        onHeader: (loadedBytes) => context.progress({ phase: 'open', loadedBytes, totalBytes }),
+      });
+      const loop = new EventLoop();
+      const runner = new PassRunner(engine, source, loop);
+      const generator = new Generator(engine, runner);
+      const prompts = new PromptTokenizer(engine);
+      this.#model = { engine, runner, generator, prompts, reads, loop, port: storagePort };
+      return {
+        details: engine.describe(),
+        contextLength: engine.contextLength,
+        vocabSize: engine.vocabSize,
+        blockCount: engine.blockCount,
+      };
+    } catch (error) {
+      if (this.#model !== null) {
+        closeModel(this.#model);
+        this.#model = null;
+      }
+      reads.close(createError('disposed', 'the model could not be opened'));
+      storagePort.close();
+      throw error;
+    }
+  }
+
+  async #generate(
+    { prompt, sampling, maxTokens }: Generate['params'],
+    context: CallContext<Generate>,
+  ): Promise<GeneratorResult> {
+    const batcher = new ChunkBatcher(context);
+    const signal = AbortSignal.any([context.signal, this.#closing.signal]);
+    const result = await this.#queue.run(async () => {
+      const { generator, prompts } = this.#opened();
+      return generator.generate({
+        tokens: prompts.tokenize(prompt),
+        sampling,
+        maxTokens,
+        signal,
+        onProgress: throttled((progress) => context.progress(progress)),
+        onToken: (token, text) => batcher.add(token, text),
+      });
+    }, signal);
+    // The next request computes while this one's last chunk waits for the page.
+    await batcher.flush();
+    return result;
+  }
+}
+
+function closeModel({ engine, reads, loop, port }: OpenModel): void {
+  engine.dispose();
+  loop.close();
+  reads.close(createError('disposed', 'the model was disposed'));
+  port.close();
+}
+
+/** Finished passes of a prompt are always reported; the rest at most every 30 ms. */
+function throttled(report: (progress: PassProgress) => void): (progress: PassProgress) => void {
+  let last = -Infinity;
+  return (progress) => {
+    const now = performance.now();
+    const isEnd = progress.phase === 'prefill' && progress.promptTokensDone === progress.promptTokens;
+    if (isEnd || now - last >= progressIntervalMs) {
+      last = now;
+      report(progress);
+    }
+  };
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Entry of the storage worker: one per page, the only owner of file handles.
+
+import { Dispatcher } from '../protocol/dispatcher.js';
+import type { StorageMethods } from '../protocol/methods.js';
+import { openStore } from '../storage/open-store.js';
+import { StorageService } from './storage-service.js';
+import { holdLock, workerEndpoint } from './worker-scope.js';
+
+const storage: StorageManager | undefined = navigator.storage;
+
+const service = new StorageService({
+  openStore: () => openStore(storage),
+  holdLock,
+  ...(storage === undefined ? {} : { estimate: () => storage.estimate() }),
+});
+new Dispatcher<StorageMethods>(workerEndpoint(), service.handlers);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Where the engine worker gets bytes from: the storage worker over a port; in tests anything that reads.
+
+import type { Client } from '../protocol/client.js';
+import type { Extent } from '../protocol/data.js';
+import type { ReadMethods } from '../protocol/methods.js';
+
+export interface WeightSource {
+  /** All extents, one behind the other. Give the array back with recycle() when its bytes were copied. */
+  read(extents: readonly Extent[]): Promise<Uint8Array>;
+  recycle(bytes: Uint8Array): void;
+}
+
+export class RemoteWeightSource implements WeightSource {
+  readonly #client: Client<ReadMethods>;
+  readonly #modelId: number;
+  #used: ArrayBuffer[] = [];
+
+  constructor(client: Client<ReadMethods>, modelId: number) {
+    this.#client = client;
+    this.#modelId = modelId;
+  }
+
+  async read(extents: readonly Extent[]): Promise<Uint8Array> {
+    const recycled = this.#used;
+    this.#used = [];
+    const { buffer } = await this.#client.call(
+      'read',
+      { modelId: this.#modelId, extents, recycled },
+      { transfer: recycled },
+    );
+    const total = extents.reduce((sum, extent) => sum + extent.bytes, 0);
+    return new Uint8Array(buffer, 0, total);
+  }
+
+  recycle(bytes: Uint8Array): void {
+    if (bytes.buffer instanceof ArrayBuffer) {
+      this.#used.push(bytes.buffer);
+    }
+  }
+}
