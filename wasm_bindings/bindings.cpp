@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,7 @@ class Engine {
     auto session = Session::create(std::move(*file), native);
     if (!session) return status_of(session.error());
     session_ = std::move(*session);
+    text_.emplace(session_->tokenizer());
     return {};
   }
 
@@ -159,9 +161,15 @@ class Engine {
 
   TextResult accept_token(double token) {
     if (!session_) return {kNotOpen, ""};
-    return {{}, utf8_.push(session_->tokenizer().token_bytes(static_cast<TokenId>(token), false))};
+    if (!in_text_) text_->begin(session_->at_text_start());
+    in_text_ = true;
+    return {{}, text_->push(static_cast<TokenId>(token))};
   }
-  TextResult finish_text() { return {{}, utf8_.finish()}; }
+  TextResult finish_text() {
+    if (!session_) return {kNotOpen, ""};
+    in_text_ = false;
+    return {{}, text_->finish()};
+  }
 
   Status begin_pass(double pointer, double count, double wants) {
     if (!session_) return kNotOpen;
@@ -226,7 +234,8 @@ class Engine {
  private:
   std::vector<gguf::Header> parts_;
   std::unique_ptr<Session> session_;
-  Utf8Stream utf8_;
+  std::optional<TextStream> text_;
+  bool in_text_ = false;
   // Results that JS copies out before the next call.
   std::vector<TokenId> ids_;
   std::vector<Entry> entries_;

@@ -85,14 +85,22 @@ export class ChatSession {
     let text = '';
     let tokens = 0;
     let firstAt = 0;
+    let promptTokens = 0;
+    const startedAt = performance.now();
     const options = generateOptions(this.#store.get().settings, signal);
     options.onProgress = (pass) => {
+      promptTokens = pass.promptTokens;
       if (!signal.aborted) this.#store.update({ pass });
     };
     for await (const chunk of model.chat(messages, options)) {
       const now = performance.now();
-      if (firstAt === 0) firstAt = now;
-      else tokens += chunk.tokens.length;
+      if (firstAt === 0) {
+        firstAt = now;
+        // Close enough while the answer runs; the exact figure comes with its last chunk.
+        this.#store.update({ prefillRate: rate(promptTokens, now - startedAt) });
+      } else {
+        tokens += chunk.tokens.length;
+      }
       text += chunk.text;
       this.#store.updateTurn(id, { text, status: 'writing' });
       if (chunk.finishReason === undefined) this.#store.update({ decodeRate: rate(tokens, now - firstAt) });

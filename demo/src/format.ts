@@ -6,25 +6,30 @@ export const MEGABYTE = 1e6;
 const oneDecimal = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** As short as it stays steady while it counts: "912 B", "557 kB", "5.6 MB", "4.1 GB". */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+function unitOf(bytes: number): number {
   let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  const number = unit >= 2 && value < 99.95 ? oneDecimal.format(value) : whole.format(value);
-  return `${number} ${units[unit] ?? 'B'}`;
+  for (let value = bytes; value >= 999.5 && unit < UNITS.length - 1; value /= 1000) unit += 1;
+  return unit;
 }
 
-/** "2.0 of 5.6 MB": the unit once if both have the same. */
+function inUnit(bytes: number, unit: number): string {
+  const value = bytes / 1000 ** unit;
+  return unit >= 2 && value < 99.95 ? oneDecimal.format(value) : whole.format(value);
+}
+
+/** As short as it stays steady while it counts: "912 B", "557 kB", "5.6 MB", "4.1 GB". */
+export function formatBytes(bytes: number): string {
+  const unit = unitOf(bytes);
+  return `${inUnit(bytes, unit)} ${UNITS[unit] ?? ''}`;
+}
+
+/** "0.9 of 5.6 MB": in the unit of the whole, unless the part would vanish in it. */
 export function formatPart(part: number, total: number): string {
-  const whole = formatBytes(total);
-  const unit = whole.slice(whole.indexOf(' '));
-  const some = formatBytes(part);
-  return `${some.endsWith(unit) ? some.slice(0, -unit.length) : some} of ${whole}`;
+  const unit = unitOf(total);
+  const vanishes = part > 0 && part / 1000 ** unit < 0.1;
+  return `${vanishes ? formatBytes(part) : inUnit(part, unit)} of ${formatBytes(total)}`;
 }
 
 export function formatCount(value: number): string {

@@ -3,7 +3,7 @@
 
 import type { MemoryReport } from 'layerstream';
 import { byId, make, setText } from './dom.js';
-import { MEGABYTE, formatBytes, percent } from './format.js';
+import { MEGABYTE, formatBytes, formatPart, percent } from './format.js';
 import type { Budget, Store } from './state.js';
 
 const KINDS: readonly { kind: Budget['kind']; label: string }[] = [
@@ -84,7 +84,7 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { id: 'memory-peak', label: 'Weights, at most so far', value: (memory) => memory.peakResidentWeightBytes },
+  { id: 'memory-resident', label: 'Weights, now', value: (memory) => memory.residentWeightBytes },
   {
     id: 'memory-allowed',
     label: 'Weights, allowed by the plan',
@@ -98,9 +98,9 @@ const ROWS: readonly Row[] = [
 ];
 
 function setUpReport(store: Store, section: HTMLElement): void {
-  const resident = make('span', { class: 'bar-fill' });
-  const bar = make('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } }, resident);
-  const caption = make('p', { class: 'bar-caption', id: 'memory-resident', text: '–' });
+  const fill = make('span', { class: 'bar-fill' });
+  const bar = make('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } }, fill);
+  const caption = make('p', { class: 'bar-caption', id: 'memory-peak', text: '–' });
   const values = ROWS.map(({ id }) => make('dd', { id, text: '–' }));
   const rows = ROWS.map(({ label }, index) =>
     make('div', {}, make('dt', { text: label }), values[index] ?? ''),
@@ -118,14 +118,10 @@ function setUpReport(store: Store, section: HTMLElement): void {
     if (memory === shown) return;
     shown = memory;
     const total = memory?.totalWeightBytes ?? 0;
-    resident.style.width = `${percent(memory?.residentWeightBytes ?? 0, total)}%`;
-    setText(
-      caption,
-      memory
-        ? `${formatBytes(memory.residentWeightBytes)} of ${formatBytes(total)} of weights in memory`
-        : '–',
-    );
-    setBytes(caption, memory?.residentWeightBytes);
+    const peak = memory?.peakResidentWeightBytes ?? 0;
+    fill.style.width = `${percent(peak, total)}%`;
+    setText(caption, memory ? captionOf(peak, total) : '–');
+    setBytes(caption, memory ? peak : undefined);
     caption.dataset['total'] = String(total);
     for (const [index, row] of ROWS.entries()) {
       const value = values[index];
@@ -134,6 +130,12 @@ function setUpReport(store: Store, section: HTMLElement): void {
       setBytes(value, memory ? row.value(memory) : undefined);
     }
   });
+}
+
+/** The most that was in memory at once: between passes a streaming engine holds nothing, which says little. */
+function captionOf(peak: number, total: number): string {
+  if (peak === 0) return `${formatBytes(total)}, none of it in memory yet`;
+  return `At most ${formatPart(peak, total)} in memory at once`;
 }
 
 /** The exact figure, for tests and for whoever looks closely. */

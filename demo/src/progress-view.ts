@@ -10,6 +10,7 @@ import type { ModelState, State, Store } from './state.js';
 export function setUpProgressView(store: Store, onCancel: () => void): void {
   const root = byId('pass', HTMLElement);
   const label = byId('pass-label', HTMLElement);
+  const name = byId('pass-name', HTMLElement);
   const figure = byId('pass-figure', HTMLElement);
   const download = byId('download', HTMLProgressElement);
   const cancel = byId('cancel-load', HTMLButtonElement);
@@ -22,6 +23,7 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
     const answering = model.kind === 'ready' && isReadingOrWriting(state);
     root.dataset['phase'] = loading ? model.phase : answering ? (pass?.phase ?? 'prefill') : model.kind;
     setText(label, labelOf(state, answering));
+    setText(name, loading ? state.choice.source.label : '');
     setText(figure, figureOf(state, answering));
     cancel.hidden = !loading;
     download.hidden = !loading;
@@ -37,13 +39,11 @@ function isReadingOrWriting(state: Readonly<State>): boolean {
 
 function labelOf(state: Readonly<State>, answering: boolean): string {
   const { model, pass } = state;
-  const name = state.choice.source.label;
   if (model.kind === 'none') return 'No model is open';
   if (model.kind === 'loading') {
-    if (model.phase === 'download') return `Downloading ${name}`;
-    return model.phase === 'open' ? `Opening ${name}` : `Looking for ${name}`;
+    return { starting: 'Looking for', download: 'Downloading', open: 'Opening' }[model.phase];
   }
-  if (!answering) return `${name} is ready`;
+  if (!answering) return `${state.choice.source.label} is ready`;
   const doing = pass?.phase === 'decode' ? 'Writing' : 'Reading';
   return pass ? `${doing}, block ${formatCount(pass.block)} of ${formatCount(pass.blockCount)}` : doing;
 }

@@ -33,13 +33,14 @@ Result<std::vector<TokenId>> prompt_ids(const Args& args, const Tokenizer& token
 }
 
 // Draws until the end of the turn, n_tokens, or a full context.
-Result<void> decode(Opened& model, std::uint64_t n_tokens, bool ignore_eos, bool stream, Answer& answer) {
+Result<void> decode(Opened& model, std::uint64_t n_tokens, bool ignore_eos, bool print, Answer& answer) {
   Session& session = *model.session;
   const Tokenizer& tokenizer = session.tokenizer();
-  Utf8Stream utf8;
+  TextStream stream_of_text(tokenizer);
+  stream_of_text.begin(session.at_text_start());
   const auto emit = [&](const std::string& text) {
     answer.text += text;
-    if (stream) std::fwrite(text.data(), 1, text.size(), stdout), std::fflush(stdout);
+    if (print) std::fwrite(text.data(), 1, text.size(), stdout), std::fflush(stdout);
   };
   const double start = seconds_now();
   while (answer.ids.size() < n_tokens) {
@@ -49,7 +50,7 @@ Result<void> decode(Opened& model, std::uint64_t n_tokens, bool ignore_eos, bool
       answer.finish_reason = "stop";
       break;
     }
-    emit(utf8.push(tokenizer.token_bytes(token, false)));
+    emit(stream_of_text.push(token));
     if (answer.ids.size() == n_tokens) break;
     if (session.n_past() == session.n_ctx()) {
       answer.finish_reason = "context";
@@ -60,7 +61,7 @@ Result<void> decode(Opened& model, std::uint64_t n_tokens, bool ignore_eos, bool
     LS_CHECK(model.host->run_pass(session));
     ++answer.decode_steps;
   }
-  emit(utf8.finish());
+  emit(stream_of_text.finish());
   answer.decode_seconds = seconds_now() - start;
   return {};
 }

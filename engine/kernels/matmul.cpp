@@ -44,16 +44,25 @@ void multiply_tile(const Job& job, std::size_t row, std::size_t column) {
                             job.y + column * job.y_stride + row, job.y_stride);
 }
 
-// Rows at a time per number of columns: more rows share the loads of x and overlap the chains of additions, until the
-// registers run out (measured, native and V8).
+// Rows at a time: several rows share the loads of x and overlap the chains of additions, until the registers run out.
+// With more columns the columns do that. Measured; which number is best depends on the back end.
 template <quant::Trait Q, std::size_t C>
-constexpr std::size_t kRows = quant::FloatTrait<Q> ? (C == 1 ? 2 : 1) : (C == 1 ? 4 : 1);
+constexpr std::size_t rows_at_once() {
+  if constexpr (C > 1) {
+    return 1;
+  } else if constexpr (quant::FloatTrait<Q>) {
+    return 2;
+  } else {
+    return Q::kCodes == quant::Codes::signed8 ? simd::Dot::kRowsSigned : simd::Dot::kRowsUnsigned;
+  }
+}
 
 template <quant::Trait Q, std::size_t C>
 void multiply_rows(const Job& job, std::size_t begin, std::size_t end, std::size_t column) {
+  constexpr std::size_t kRows = rows_at_once<Q, C>();
   std::size_t row = begin;
-  for (; row + kRows<Q, C> <= end; row += kRows<Q, C>) multiply_tile<Q, kRows<Q, C>, C>(job, row, column);
-  if constexpr (kRows<Q, C> > 1) {
+  for (; row + kRows <= end; row += kRows) multiply_tile<Q, kRows, C>(job, row, column);
+  if constexpr (kRows > 1) {
     for (; row < end; ++row) multiply_tile<Q, 1, C>(job, row, column);
   }
 }

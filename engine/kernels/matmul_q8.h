@@ -6,7 +6,7 @@
 // terms per (row, column) in one vector, lanes = blocks; a transpose turns lanes into (row, column) pairs, and the
 // pairs' accumulators take the four terms one after the other. So each pair has one accumulator with one order, whatever R, C.
 // Tail: a row with 32-value blocks may end with 1..3 blocks; the missing terms are +0, which never changes a sum
-// that started at +0. Alignment: none. Bound by integer arithmetic from the first column on (docs/formats/kernels.md).
+// that started at +0. Alignment: none. Bound by integer arithmetic from the first column on.
 
 #include <cstddef>
 #include <cstdint>

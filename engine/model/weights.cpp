@@ -2,7 +2,6 @@
 #include "model/weights.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/checked.h"
 #include "kernels/matmul.h"
@@ -67,9 +66,9 @@ class Binder {
                                                ", expected " + shape_text(expected, n_dims));
   }
 
-  const gguf::TensorInfo* claim(const std::string& name) {
+  const gguf::TensorInfo* claim(const std::string& name, Role role) {
     const gguf::TensorInfo* tensor = file_.find_tensor(name);
-    if (tensor != nullptr) claimed_.insert(tensor->name);
+    if (tensor != nullptr) weights_.tensor_roles.emplace(name, role);
     return tensor;
   }
 
@@ -88,7 +87,7 @@ class Binder {
     Found found;
     const std::string stem = prefix + std::string(spec.name);
     const std::uint64_t rows = size_of(spec.rows, layer), columns = size_of(spec.columns, layer), depth = size_of(spec.depth, layer);
-    found.weight = claim(stem + ".weight");
+    found.weight = claim(stem + ".weight", spec.role);
     if (found.weight == nullptr) {
       if (spec.weight == Need::required) return fail(ErrorCode::missing_tensor, "the file has no tensor " + stem + ".weight");
       return found;
@@ -96,15 +95,15 @@ class Binder {
     LS_CHECK(check_shape(*found.weight, columns, rows, depth));
     ++weights_.found[static_cast<std::size_t>(spec.role)];
     if (spec.bias != Need::absent) {
-      if (const gguf::TensorInfo* bias = claim(stem + ".bias")) {
+      if (const gguf::TensorInfo* bias = claim(stem + ".bias", spec.role)) {
         LS_CHECK(check_shape(*bias, spec.rows == Dim::one ? columns : rows, depth, 1));
         found.bias = LS_TRY(fixed(*bias));
       } else if (spec.bias == Need::required) {
         return fail(ErrorCode::missing_tensor, "the file has no tensor " + stem + ".bias");
       }
     }
-    const gguf::TensorInfo* scale = claim(stem + ".scale");
-    if (scale == nullptr) scale = claim(stem + ".weight.scale");
+    const gguf::TensorInfo* scale = claim(stem + ".scale", spec.role);
+    if (scale == nullptr) scale = claim(stem + ".weight.scale", spec.role);
     if (scale != nullptr) {
       LS_CHECK(check_shape(*scale, depth, 1, 1));
       found.scale = LS_TRY(fixed(*scale));
@@ -265,7 +264,7 @@ class Binder {
     const Found& merged = role(roles, r);
     if (merged.weight != nullptr) return matrix(merged, 0, merged.weight->dims[1], expert);
     Found found;
-    found.weight = claim(prefix + old_name + "." + std::to_string(expert) + ".weight");
+    found.weight = claim(prefix + old_name + "." + std::to_string(expert) + ".weight", r);
     if (found.weight == nullptr) return Matrix{};
     LS_CHECK(check_shape(*found.weight, columns, rows, 1));
     return whole(found);
@@ -309,7 +308,7 @@ class Binder {
   // known to change nothing.
   Result<void> check_unclaimed() {
     for (const gguf::TensorInfo& tensor : file_.tensors()) {
-      if (claimed_.contains(tensor.name)) continue;
+      if (weights_.tensor_roles.contains(tensor.name)) continue;
       const std::string_view name = tensor.name;
       const bool harmless = name.ends_with(".input_scale") || name.find("rot_embd") != name.npos || name.ends_with(".attn.masked_bias") || name.ends_with(".attn.bias");
       if ((name.starts_with("blk.") || name.starts_with("output")) && !harmless) {
@@ -353,7 +352,6 @@ class Binder {
   std::uint64_t unit_bytes_;
   Weights weights_;
   FoundRoles model_roles_;
-  std::unordered_set<std::string_view> claimed_;
 };
 
 }  // namespace

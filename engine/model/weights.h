@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,6 +127,7 @@ struct Weights {
   Vector rope_freqs, rope_long, rope_short;
   std::vector<Block> blocks;
   std::vector<std::string> unused_tensors;
+  std::map<std::string, Role, std::less<>> tensor_roles;  // by tensor name; for inspect
   // Role -> in how many blocks (or 1 for model roles) the weight was found; for inspect.
   std::array<std::uint32_t, static_cast<std::size_t>(Role::count)> found{};
 };

@@ -96,7 +96,7 @@ concept IntegerTrait =
 template <typename Q>
 concept Trait = FloatTrait<Q> || IntegerTrait<Q>;
 
-// A row as floats, bit-exact: S * s * v never rounds (docs/formats), a minimum rounds once at the subtraction.
+// A row as floats, bit-exact: S * s * v never rounds, a minimum rounds once at the subtraction.
 // count is a multiple of the quant block.
 template <FloatTrait Q>
 void dequantize_row(const std::byte* row, float* out, std::size_t count) {

@@ -128,10 +128,14 @@ void write_plan(JsonWriter& json, const stream::Plan& plan, std::size_t n_units)
       .end_object();
 }
 
-void write_tensors(JsonWriter& json, const gguf::ModelFile& file) {
+void write_tensors(JsonWriter& json, const gguf::ModelFile& file, const model::Weights& weights) {
   json.key("tensors").begin_array();
   for (const gguf::TensorInfo& tensor : file.tensors()) {
-    json.begin_object().field("name", tensor.name).field("type", type_info(tensor.type).name);
+    json.begin_object().field("name", tensor.name);
+    json.key("role");
+    const auto role = weights.tensor_roles.find(tensor.name);
+    role == weights.tensor_roles.end() ? json.null() : json.value(kRoleNames[static_cast<std::size_t>(role->second)]);
+    json.field("type", type_info(tensor.type).name);
     json.key("shape").begin_array();  // [out, in]; the file lists the row length first
     for (std::uint32_t i = std::max(1u, tensor.n_dims); i-- > 0;) json.value(tensor.dims[i]);
     json.end_array();
@@ -153,7 +157,7 @@ std::string SessionImpl::describe_json(bool with_tensors) const {
   const auto chat_template = file_.metadata().get_string("tokenizer.chat_template");
   chat_template && *chat_template ? json.value(**chat_template) : json.null();
   write_plan(json, plan_, model_.weights.units.size());
-  if (with_tensors) write_tensors(json, file_);
+  if (with_tensors) write_tensors(json, file_, model_.weights);
   return json.end_object().take();
 }
 

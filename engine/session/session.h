@@ -129,6 +129,9 @@ class Session {
   // rows of [n_kv_heads * head_dim] in the cache's own type; the last min(n_past, window) rows.
   [[nodiscard]] virtual std::vector<std::byte> dump_kv() const = 0;
 
+  // Nothing but control tokens (or nothing) is in the cache: an answer would begin the text (TextStream::begin).
+  [[nodiscard]] virtual bool at_text_start() const = 0;
+
   // --- generation
   [[nodiscard]] virtual Result<void> set_sampler(const SamplerConfig& config) = 0;
   // Draws from the logits of the last entry of the last pass.

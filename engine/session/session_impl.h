@@ -41,6 +41,7 @@ class SessionImpl final : public Session {
 
   std::uint32_t n_past() const override { return n_past_; }
   Result<void> truncate(std::uint32_t n_past) override;
+  bool at_text_start() const override { return n_past_ <= first_text_pos_; }
   std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
 
   Result<void> set_sampler(const SamplerConfig& config) override;
@@ -77,6 +78,7 @@ class SessionImpl final : public Session {
   std::uint32_t n_ctx_ = 0;
   std::uint32_t n_past_ = 0;
   std::uint32_t written_ = 0;  // positions below this were written to the cache at some time since it was empty
+  std::uint32_t first_text_pos_ = UINT32_MAX;  // of the first token that is not a control token
   bool in_pass_ = false;
   bool ropes_ready_ = false;
   std::uint32_t stage_ = 0;

@@ -29,6 +29,7 @@
 //                              the back end's affair.                     2-4 per 16 / 2-6
 //     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum, ask any_top_bit
 //                              and take ExactDot
+//     kRowsUnsigned, kRowsSigned   a tuning number of the back end
 // In half4.h: half_to_float4, float_to_half4.
 
 #if defined(__wasm_relaxed_simd__)

@@ -29,6 +29,9 @@ struct ExactDot {
   using Unsigned = Codes;
   using Signed = Codes;
   static constexpr bool kMinus128Exact = true;
+  // Rows a single-column kernel takes at once (registers and loads of this back end, measured).
+  static constexpr std::size_t kRowsUnsigned = 2;
+  static constexpr std::size_t kRowsSigned = 1;
 
   static LAYERSTREAM_INLINE Codes prepare_signed(i8x16 codes) {
     return {(i16x8)wasm_i16x8_extend_low_i8x16((v128_t)codes), (i16x8)wasm_i16x8_extend_high_i8x16((v128_t)codes)};

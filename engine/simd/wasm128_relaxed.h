@@ -19,6 +19,9 @@ struct Dot {
   };
   // |-128| is no 7-bit number: the sum is then unspecified and the caller must use ExactDot.
   static constexpr bool kMinus128Exact = false;
+  // Rows a single-column kernel takes at once (registers and loads of this back end, measured).
+  static constexpr std::size_t kRowsUnsigned = 4;
+  static constexpr std::size_t kRowsSigned = 1;
 
   static LAYERSTREAM_INLINE Unsigned prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
   static LAYERSTREAM_INLINE Signed prepare_signed(i8x16 codes) {

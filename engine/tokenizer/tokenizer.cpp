@@ -144,4 +144,19 @@ std::string Tokenizer::decode(const std::vector<TokenId>& ids, bool with_control
   return text + stream.finish();
 }
 
+bool Tokenizer::adds_space_prefix() const { return parts_->model->adds_space(); }
+
+std::string TextStream::push(TokenId id) {
+  const std::string bytes = tokenizer_.token_bytes(id, false);
+  if (bytes.empty()) return {};
+  const bool drop = drop_space_ && tokenizer_.token_type(id) == TokenType::normal && bytes.starts_with(' ');
+  drop_space_ = false;
+  return utf8_.push(std::string_view(bytes).substr(drop ? 1 : 0));
+}
+
+std::string TextStream::finish() {
+  drop_space_ = false;
+  return utf8_.finish();
+}
+
 }  // namespace layerstream

@@ -47,6 +47,8 @@ class Tokenizer {
   [[nodiscard]] TokenType token_type(TokenId id) const;  // `unused` out of range
   [[nodiscard]] const SpecialTokens& special() const;
   [[nodiscard]] bool is_end_of_generation(TokenId id) const;
+  // encode() puts a space before text, which decoding takes off again (SentencePiece's dummy prefix).
+  [[nodiscard]] bool adds_space_prefix() const;
 
   // The bytes a token stands for (may be part of a UTF-8 sequence). Control tokens give "" unless asked for.
   // Out-of-range ids give "".
@@ -71,6 +73,23 @@ class Utf8Stream {
 
  private:
   std::string pending_;  // at most 3 bytes
+};
+
+// The text of an answer, token by token: never half a character, control tokens left out. Where nothing but control
+// tokens stood before it (a bare BOS), the space in front of the first word is the prefix of the tokenizer, not text.
+class TextStream {
+ public:
+  explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+  void begin(bool at_text_start) { drop_space_ = at_text_start && tokenizer_.adds_space_prefix(); }
+  [[nodiscard]] std::string push(TokenId id);
+  // What is pending; the stream can be begun again.
+  [[nodiscard]] std::string finish();
+
+ private:
+  const Tokenizer& tokenizer_;
+  Utf8Stream utf8_;
+  bool drop_space_ = false;
 };
 
 }  // namespace layerstream

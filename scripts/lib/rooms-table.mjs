@@ -16,7 +16,7 @@ export const ENGINE_ARROWS = {
   model: ['kernels', 'quant', 'gguf', 'runtime', 'stream', 'base'],
   session: ['model', 'runtime', 'stream', 'gguf', 'tokenizer', 'sampler', 'base'],
   // Hosts:
-  cli: ['session', 'gguf', 'base'],
+  cli: ['session', 'tokenizer', 'gguf', 'base'], // tokenize works on vocabulary-only files, which no session opens
   wasm_bindings: ['session', 'base'],
 };
 

@@ -34,6 +34,23 @@ const ctest = (preset, name) => async (emscripten) => {
   return collectCtest({ folder, junit, code });
 };
 
+/** Scripts that run the command-line program over models and leave [{ name, outcome: ok | FAIL | skip }]. */
+async function golden() {
+  const total = { passed: 0, failed: [], skipped: [] };
+  for (const check of ['golden', 'bits', 'greedy']) {
+    const file = path.join(RESULTS, `${check}.json`);
+    const script = inRoot(`tests/golden/check-${check}.mjs`);
+    const { code } = await run(process.execPath, [script, '--json', file], show);
+    const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+    const names = (outcome) => results.filter((r) => r.outcome === outcome).map((r) => `${check}: ${r.name}`);
+    total.passed += names('ok').length;
+    total.failed.push(...names('FAIL'));
+    total.skipped.push(...names('skip'));
+    if (code !== 0 && names('FAIL').length === 0) total.failed.push(`${check}: ended with status ${code}`);
+  }
+  return total;
+}
+
 const jest =
   (config, name, extra = []) =>
   async () => {
@@ -52,6 +69,7 @@ export const SUITES = [
   { name: 'rooms', needs: [], run: rooms },
   { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
+  { name: 'golden', needs: ['native-release'], run: golden },
   { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
   {
     name: 'e2e',

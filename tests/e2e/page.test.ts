@@ -85,7 +85,10 @@ describe('on a desktop', () => {
     );
     expect(await page.textContent('#rate-prefill')).toMatch(/^\d.* tok\/s$/);
     expect(await page.textContent('#context-used')).toMatch(/^[1-9]\d* of 512 tokens/);
-    expect(await page.textContent('#memory-resident')).toMatch(/^\d.* of 5\.\d MB of weights in memory$/);
+    await on.chat.memoryAbove('memory-peak', 0);
+    expect(await page.textContent('#memory-peak')).toMatch(
+      /^At most 5\.\d of 5\.\d MB of weights in memory$/,
+    );
     expect(await page.locator('#cells > i').count()).toBe(6);
   });
 
@@ -118,6 +121,18 @@ describe('on a desktop', () => {
     await on.chat.ready();
   });
 
+  test('a script that the content security policy refuses would be noticed', async () => {
+    await on.openReady();
+    on.allowComplaints(/content security policy/i);
+    await on.visit.page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'document.title = "inline"';
+      document.body.append(script);
+    });
+    expect(await on.visit.page.title()).toContain('Layerstream');
+    expect(on.visit.complaints.join()).toMatch(/content security policy/i);
+  });
+
   test('every control has a name', async () => {
     await on.openReady();
     await on.visit.page.click('#settings summary');
@@ -144,13 +159,14 @@ describe('on a phone', () => {
     return on.visit.page.evaluate(() => {
       const column = document.getElementById('scroller');
       return Math.max(
+        document.documentElement.scrollHeight - window.innerHeight,
         document.documentElement.scrollWidth - window.innerWidth,
         (column?.scrollWidth ?? 0) - (column?.clientWidth ?? 0),
       );
     });
   }
 
-  test('nothing scrolls sideways: empty, answered, long words, an error', async () => {
+  test('nothing scrolls sideways and the page itself not at all: empty, answered, long words, an error', async () => {
     await on.openReady();
     expect(await overflow()).toBe(0);
     await on.chat.ask(PROMPT);

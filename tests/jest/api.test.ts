@@ -213,8 +213,13 @@ describe('answers', () => {
     const order: number[] = [];
     const texts = await Promise.all(
       [hello, whoAreYou, hello].map(async (chat, index) => {
-        const text = await model.chat(chat.messages).text();
-        order.push(index);
+        let text = '';
+        for await (const chunk of model.chat(chat.messages)) {
+          if (text === '') {
+            order.push(index);
+          }
+          text += chunk.text;
+        }
         return text;
       }),
     );

@@ -157,6 +157,14 @@ export class ChatPage {
     return Number(await this.page.getAttribute(`#${id}`, 'data-bytes'));
   }
 
+  /** Memory is reported a moment after the answer: waits for a figure above `bytes`. */
+  async memoryAbove(id: string, bytes: number): Promise<void> {
+    await this.page.waitForFunction(
+      ([figure, least]) => Number(document.getElementById(figure)?.dataset['bytes'] ?? -1) > least,
+      [id, bytes] as const,
+    );
+  }
+
   /** Every file in this origin's private file system with its size. */
   storedFiles(): Promise<Record<string, number>> {
     return this.page.evaluate(async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A loaded model: one engine worker, one reference to the weights in the storage worker.
 
-import { abortable } from '../async.js';
+import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
 import type { Prompt, SamplingSettings } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
@@ -35,6 +35,8 @@ export class LoadedModel implements Model {
   readonly info: ModelInfo;
   readonly #engine: Connection<EngineMethods>;
   readonly #giveBack: () => Promise<void>;
+  /** Prompts are made one after another, so that answers queue in the order they were asked for. */
+  readonly #prompts = new SerialQueue();
   #released: Promise<void> | null = null;
 
   /** `giveBack` lets go of the weights; called once, also when the engine dies. */
@@ -108,7 +110,7 @@ export class LoadedModel implements Model {
   ): AsyncGenerator<GenerationChunk, undefined> {
     const { signal, onProgress, maxTokens = null } = options;
     signal?.throwIfAborted();
-    const prompt = await abortable(makePrompt(), signal);
+    const prompt = await this.#prompts.run(makePrompt, signal);
     const sampling = samplingOf(options);
     const stream = this.#engine.client.stream(
       'generate',
