@@ -128,6 +128,7 @@ Result<void> FileHost::run_pass(Session& session) {
     auto state = session.run();
     if (state && *state == RunState::done) return {};
     if (state) {
+      start_reads(session);  // what the pass just found missing, and slots it gave back
       if (auto finished = finish_one(session); !finished) state = std::unexpected(finished.error());
     }
     if (!state) {

@@ -6,9 +6,10 @@
 //
 //   session.begin_pass(entries);
 //   for (;;) {
-//     while (auto read = session.take_read()) host.start(*read);       // urgent ones first, then prefetch
-//     RunState state = *session.run();                                  // computes whatever is resident
+//     start_reads();                        // while (auto read = session.take_read()) host.start(*read);
+//     RunState state = *session.run();      // computes whatever is resident; reads go on meanwhile
 //     if (state == RunState::done) break;
+//     start_reads();                        // what the pass just found missing, urgent ones first
 //     if (state == RunState::needs_reads) host.wait_for_one_and_complete(session);
 //   }
 //   session.logits(i);

@@ -86,9 +86,7 @@ describe('on a desktop', () => {
     expect(await page.textContent('#rate-prefill')).toMatch(/^\d.* tok\/s$/);
     expect(await page.textContent('#context-used')).toMatch(/^[1-9]\d* of 512 tokens/);
     await on.chat.memoryAbove('memory-peak', 0);
-    expect(await page.textContent('#memory-peak')).toMatch(
-      /^At most 5\.\d of 5\.\d MB of weights in memory$/,
-    );
+    expect(await page.textContent('#memory-peak')).toMatch(/^At most 5\.\d of 5\.\d MB in memory at once$/);
     expect(await page.locator('#cells > i').count()).toBe(6);
   });
 

@@ -35,6 +35,13 @@ for (const device of ['desktop', 'phone'] as const) {
             'Content-Length': bytes.length,
           });
           response.write(bytes.subarray(0, 3_400_000));
+          // Then a trickle: the page is told now and then, not of every byte.
+          let at = 3_400_000;
+          const trickle = setInterval(() => {
+            response.write(bytes.subarray(at, at + 1000));
+            at += 1000;
+          }, 100);
+          response.on('close', () => clearInterval(trickle));
         });
         await on.chat.open(on.server.url);
         await on.visit.page.waitForFunction(() =>

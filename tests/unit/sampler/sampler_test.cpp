@@ -160,10 +160,13 @@ TEST(SamplerDeterminism, TopKOfAVocabularyIsThatOfItsFullOrder) {
 // Pinned: native and wasm, every compiler and standard library must draw these.
 TEST(SamplerDeterminism, EveryBuildDrawsTheSameSequence) {
   using Ids = std::vector<std::int32_t>;
-  EXPECT_EQ(draw_sequence({.temperature = 1.0f, .seed = 0}, 1000, 12), (Ids{}));
-  EXPECT_EQ(draw_sequence({.temperature = 0.8f, .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .seed = 42}, 1000, 12), (Ids{}));
-  EXPECT_EQ(draw_sequence({.temperature = 1.5f, .top_p = 0.9f, .seed = 0xFFFFFFFFFFFFFFFFu}, 50000, 8), (Ids{}));
-  EXPECT_EQ(draw_sequence({.temperature = 2.0f, .min_p = 0.1f, .seed = 7}, 300, 12), (Ids{}));
+  EXPECT_EQ(draw_sequence({.temperature = 1.0f, .seed = 0}, 1000, 12), (Ids{252, 319, 367, 14, 404, 18, 876, 848, 281, 78, 277, 66}));
+  EXPECT_EQ(draw_sequence({.temperature = 0.8f, .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .seed = 42}, 1000, 12),
+            (Ids{370, 142, 924, 204, 937, 141, 699, 122, 998, 691, 703, 184}));
+  EXPECT_EQ(draw_sequence({.temperature = 1.5f, .top_p = 0.9f, .seed = 0xFFFFFFFFFFFFFFFFu}, 50000, 8),
+            (Ids{46405, 47787, 8860, 21872, 21246, 12799, 15149, 39709}));
+  EXPECT_EQ(draw_sequence({.temperature = 2.0f, .min_p = 0.1f, .seed = 7}, 300, 12),
+            (Ids{26, 50, 203, 147, 290, 171, 223, 74, 299, 15, 47, 46}));
 }
 
 }  // namespace

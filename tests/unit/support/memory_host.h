@@ -43,7 +43,9 @@ class MemoryHost {
       const RunState state = LS_TRY(session.run(max_work));
       if (state == RunState::done) return {};
       ++waits_;
-      if (state == RunState::needs_reads) LS_CHECK(finish_one(session));
+      if (state == RunState::paused) continue;
+      start(session);
+      LS_CHECK(finish_one(session));
     }
   }
 

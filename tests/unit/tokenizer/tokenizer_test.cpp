@@ -2,6 +2,7 @@
 // What is common to both kinds: special tokens, decoding, and metadata that is missing, odd or hostile.
 
 #include <algorithm>
+#include <limits>
 
 #include "../../fuzz/tokenizer_fuzz.h"
 #include "tokenizer_test_util.h"
@@ -174,7 +175,6 @@ TEST(SpecialTokens, SomeEndTextsMeanSomethingElseInSomeVocabularies) {
 }
 
 TEST(SpecialTokens, LooksDecideWhatTheFileTypedOtherwise) {
-  Vocab vocab = spm_base();
   const auto type_of = [](const char* text) {
     Vocab one = spm_base();
     const TokenId id = one.add(text, TokenType::user_defined);
