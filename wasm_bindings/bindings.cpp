@@ -223,7 +223,11 @@ class Engine {
     return {status_of(token), token ? *token : 0.0};
   }
 
-  Status truncate(double n_past) { return session_ ? status_of(session_->truncate(to_u32(n_past))) : kNotOpen; }
+  NumberResult truncate(double n_past) {
+    if (!session_) return {kNotOpen, 0};
+    const auto kept = session_->truncate(to_u32(n_past));
+    return {status_of(kept), kept ? *kept : 0.0};
+  }
 
   ArrayResult dump_kv() {
     if (!session_) return {kNotOpen, 0, 0};

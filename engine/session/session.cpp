@@ -107,15 +107,12 @@ std::span<const float> SessionImpl::logits(std::size_t entry) const {
   return {batch_.logits_row(static_cast<std::size_t>(it - batch_.wants.begin())), batch_.vocab_size()};
 }
 
-Result<void> SessionImpl::truncate(std::uint32_t n_past) {
+Result<std::uint32_t> SessionImpl::truncate(std::uint32_t n_past) {
   if (in_pass_) return fail(ErrorCode::bad_argument, "a pass is running");
   if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");
-  if (n_past > 0 && !kv_.can_resume_at(n_past, written_)) {
-    return fail(ErrorCode::bad_argument, "cannot go back to position " + text(n_past) + ": a windowed layer no longer holds what it would see");
-  }
-  n_past_ = n_past;
-  if (n_past == 0) written_ = 0;
-  return {};
+  n_past_ = kv_.can_resume_at(n_past, written_) ? n_past : 0;
+  if (n_past_ == 0) written_ = 0;
+  return n_past_;
 }
 
 Result<void> SessionImpl::set_sampler(const SamplerConfig& config) {

@@ -124,8 +124,9 @@ class Session {
 
   // --- the cache
   [[nodiscard]] virtual std::uint32_t n_past() const = 0;
-  // Forgets positions >= n_past. bad_argument beyond the current n_past or during a pass.
-  [[nodiscard]] virtual Result<void> truncate(std::uint32_t n_past) = 0;
+  // Forgets positions >= n_past and returns how many are kept: n_past, or 0 where a windowed layer no longer holds what a
+  // pass there would see (then the host runs all ids again). bad_argument beyond the current n_past or during a pass.
+  [[nodiscard]] virtual Result<std::uint32_t> truncate(std::uint32_t n_past) = 0;
   // The cache in logical order for hash comparison: per layer K then V, ascending position,
   // rows of [n_kv_heads * head_dim] in the cache's own type; the last min(n_past, window) rows.
   [[nodiscard]] virtual std::vector<std::byte> dump_kv() const = 0;

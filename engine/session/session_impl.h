@@ -40,7 +40,7 @@ class SessionImpl final : public Session {
   std::span<const float> logits(std::size_t entry) const override;
 
   std::uint32_t n_past() const override { return n_past_; }
-  Result<void> truncate(std::uint32_t n_past) override;
+  Result<std::uint32_t> truncate(std::uint32_t n_past) override;
   bool at_text_start() const override { return n_past_ <= first_text_pos_; }
   std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
 

@@ -118,7 +118,7 @@ TEST_P(SameBits, GoingBackAndRunningAgainEqualsAColdRun) {
   ASSERT_TRUE(session);
   ASSERT_TRUE(run_tokens(host, **session, ids_, 23));
   const std::uint32_t back_to = 15;
-  ASSERT_TRUE((*session)->truncate(back_to));
+  EXPECT_EQ(*(*session)->truncate(back_to), back_to);
   const auto again = run_tokens(host, **session, std::span(ids_).subspan(back_to), 5);
   ASSERT_TRUE(again) << again.error().message;
   const std::size_t vocab = GetParam().model.vocab_size;
@@ -149,6 +149,23 @@ TEST(Windows, KeepTheCacheFlatOverALongPrompt) {
   ASSERT_TRUE(ring && whole);
   EXPECT_TRUE(ring->logits == whole->logits);
   EXPECT_TRUE(ring->kv == whole->kv);
+}
+
+TEST(Windows, GoingBackFurtherThanTheRingHoldsMeansAColdRun) {
+  const TinyModel model{.n_layers = 1, .window = 6};
+  SessionOptions options;
+  options.max_entries = 4;
+  MemoryHost host(tiny_model(model));
+  const auto session = host.open(options);
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(run_tokens(host, **session, some_tokens(40, model.vocab_size), 4));
+  EXPECT_EQ(*(*session)->truncate(37), 37u);
+  EXPECT_EQ(*(*session)->truncate(20), 0u);
+  EXPECT_EQ((*session)->n_past(), 0u);
+  const auto ids = some_tokens(40, model.vocab_size);
+  const auto again = run_tokens(host, **session, ids, 4), cold = run_fresh(tiny_model(model), options, ids, 4);
+  ASSERT_TRUE(again && cold);
+  EXPECT_TRUE(*again == *cold);
 }
 
 TEST(Experts, OldAndMergedTensorsMeanTheSame) {

@@ -107,7 +107,8 @@ export interface NativeEngine {
   logits(entry: number): ArrayResult;
   setSampler(options: NativeSampler): Status;
   sample(): NumberResult;
-  truncate(nPast: number): Status;
+  /** value: positions kept, nPast or (windowed layers) 0. */
+  truncate(nPast: number): NumberResult;
   /** Bytes of Session::dump_kv; count is in bytes. */
   dumpKv(): ArrayResult;
   delete(): void;

@@ -195,9 +195,11 @@ export class Engine {
     return value;
   }
 
-  /** Forgets positions from `pastTokens` on. */
-  truncate(pastTokens: number): void {
-    check(this.#native.truncate(pastTokens));
+  /** Forgets positions from `pastTokens` on; returns how many are kept: all of them, or 0 where a sliding window has passed. */
+  truncate(pastTokens: number): number {
+    const { status, value } = this.#native.truncate(pastTokens);
+    check(status);
+    return value;
   }
 
   /** The cache in logical order, for comparison. */

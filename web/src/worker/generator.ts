@@ -78,8 +78,7 @@ export class Generator {
   async #prefill(request: GeneratorRequest): Promise<number> {
     const { tokens } = request;
     // The last one is always computed: its logits are wanted.
-    const reusable = Math.min(commonPrefix(this.#cached, tokens), tokens.length - 1);
-    this.#engine.truncate(reusable);
+    const reusable = this.#engine.truncate(Math.min(commonPrefix(this.#cached, tokens), tokens.length - 1));
     this.#cached.length = reusable;
     const chunk = Math.max(1, this.#engine.maxEntries);
     for (let done = reusable; done < tokens.length; done += chunk) {
