@@ -23,6 +23,17 @@ async function rooms() {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
+/** Generated files are what their generators write. */
+async function generated() {
+  const total = { passed: 0, failed: [], skipped: [] };
+  for (const script of ['scripts/unicode/generate.mjs', 'scripts/unicode/pretokenizer-cases.mjs']) {
+    const { code } = await run(process.execPath, [inRoot(script), '--check'], show);
+    if (code === 0) total.passed += 1;
+    else total.failed.push(`${script} --check ended with status ${code}`);
+  }
+  return total;
+}
+
 const ctest = (preset, name) => async (emscripten) => {
   const folder = path.join(RESULTS, name);
   const junit = path.join(RESULTS, `${name}-ctest.xml`);
@@ -67,6 +78,7 @@ const WEB_NEEDS = ['wasm-single-simd', 'package', 'tests'];
 
 export const SUITES = [
   { name: 'rooms', needs: [], run: rooms },
+  { name: 'generated', needs: [], run: generated },
   { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
   { name: 'golden', needs: ['native-release'], run: golden },

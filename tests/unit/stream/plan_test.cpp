@@ -96,10 +96,11 @@ TEST(Plan, PinsWholeStagesInExecutionOrder) {
   for (std::uint32_t stage = 1; stage <= 4; ++stage) {
     for (int i = 0; i < 3; ++i) units.push_back({0, 6400, 0, stage, false});
   }
-  PlanInput input{.units = units, .max_entries = 1, .budget_bytes = 2 * 6400 + 3 * 6400 + 6400};
+  // Room for twelve: four slots, then two stages and two units of the third.
+  PlanInput input{.units = units, .max_entries = 1, .budget_bytes = 12 * 6400};
   const auto plan = make_plan(input);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->pinned, (std::vector<bool>{true, true, true, true, false, false, false, false, false, false, false, false}));
+  EXPECT_EQ(plan->pinned, (std::vector<bool>{true, true, true, true, true, true, true, true, false, false, false, false}));
 }
 
 TEST(Plan, RefusalItemises) {
