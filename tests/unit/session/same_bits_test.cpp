@@ -96,7 +96,7 @@ TEST_P(SameBits, HostsThatDelayAndReorderChangeNothing) {
   options.unit_bytes = 1 << 10;
   options.max_entries = 6;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    expect_same(run_fresh(file_, options, ids_, 1, {.max_in_flight = 1 + seed, .reorder = true, .seed = seed}), "seed " + std::to_string(seed));
+    expect_same(run_fresh(file_, options, ids_, 1, {.max_in_flight = static_cast<std::size_t>(1 + seed), .reorder = true, .seed = seed}), "seed " + std::to_string(seed));
   }
 }
 
