@@ -22,5 +22,10 @@ namespace layerstream::quant {
   return value;
 }
 [[nodiscard]] inline float half_at(const std::byte* p) { return half_to_float(u16_at(p)); }
+// Value i (0..31) of 16 bytes of nibbles: low nibbles are values 0..15, high ones 16..31.
+[[nodiscard]] inline std::uint8_t nibble_at(const std::byte* nibbles, std::size_t i) {
+  const std::uint8_t byte = byte_at(nibbles, i % 16);
+  return static_cast<std::uint8_t>(i < 16 ? byte & 15 : byte >> 4);
+}
 
 }  // namespace layerstream::quant

@@ -9,6 +9,12 @@
 #include "quant/f16.h"
 #include "quant/f32.h"
 #include "quant/q4_0.h"
+#include "quant/q4_1.h"
+#include "quant/q4_k.h"
+#include "quant/q5_0.h"
+#include "quant/q5_1.h"
+#include "quant/q5_k.h"
+#include "quant/q6_k.h"
 #include "quant/q8_0.h"
 #include "quant/quant_traits.h"
 
@@ -20,7 +26,7 @@ struct TypeList {
   using apply = Other<Q...>;
 };
 
-using Types = TypeList<F32, F16, Bf16, Q8_0, Q4_0>;
+using Types = TypeList<F32, F16, Bf16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4K, Q5K, Q6K>;
 
 namespace detail {
 template <typename Fn, typename... Q>

@@ -42,6 +42,13 @@ LAYERSTREAM_INLINE u32x4 float_to_half4(f32x4 values) {
 // Four halves, 8 bytes.
 LAYERSTREAM_INLINE f32x4 load_half4(const void* p) { return half_to_float4(load_u16_as_u32(p)); }
 
+// The half at p in every lane.
+LAYERSTREAM_INLINE f32x4 splat_half4(const std::byte* p) {
+  std::uint16_t half;
+  std::memcpy(&half, p, sizeof half);
+  return half_to_float4(splat_u32(half));
+}
+
 // The half at p, at p + stride, ...: `count` (1..4) of them, the other lanes zero.
 LAYERSTREAM_INLINE f32x4 gather_half4(const std::byte* p, std::size_t stride_bytes, std::size_t count) {
   std::uint16_t halves[4] = {};

@@ -27,6 +27,7 @@ LAYERSTREAM_INLINE u32x4 load_u16_as_u32(const void* p) {
 LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {
   return (i32x4)_mm_cvtepu8_epi32(_mm_cvtsi32_si128(static_cast<int>(four_bytes)));
 }
+LAYERSTREAM_INLINE u8x16 lookup16(u8x16 table, u8x16 index) { return (u8x16)_mm_shuffle_epi8((__m128i)table, (__m128i)index); }
 
 // pmaddubsw takes unsigned weights and signed activations and adds pairs in 16 bits with saturation,
 // which 2 * 128 * 127 = 32512 cannot reach: exact for every code, -128 included.
@@ -84,6 +85,11 @@ LAYERSTREAM_INLINE u32x4 load_u16_as_u32(const void* p) {
 }
 LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {
   return as_i32(u32x4{four_bytes & 0xff, (four_bytes >> 8) & 0xff, (four_bytes >> 16) & 0xff, four_bytes >> 24});
+}
+LAYERSTREAM_INLINE u8x16 lookup16(u8x16 table, u8x16 index) {
+  u8x16 out = {};
+  unroll<16>([&](auto i) __attribute__((always_inline)) { out[i] = table[index[i] & 15]; });
+  return out;
 }
 
 struct Dot {

@@ -12,6 +12,7 @@
 //   to_f32                                                                1
 //   promote_low promote_high                                              1, 2
 //   shift_right_u8<N> shift_left_u8<N>                                    2 (16-bit shift and mask)
+//   spread_bits where_bit (bits to bytes)                                 4, 3
 //   select                                                                3 / 1
 //   transpose                                                             8 shuffles
 //   lane_sums                                                             6 shuffles, 3 adds
@@ -22,6 +23,7 @@
 //   pmin pmax      b < a ? b : a and a < b ? b : a, so a NaN in a stays, a NaN in b is ignored     1
 //   max_i32                                                               1
 //   load_u16_as_u32 bytes_as_i32  zero-extended; the lowest byte first    1-2
+//   lookup16       byte i = table[index[i]], index 0..15                    1
 //   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
 //   Dot, ExactDot  the integer dot product of int8 activations (-127..127) and 8-bit weights:
 //     prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2, once per weight vector
@@ -30,7 +32,7 @@
 //     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum, ask any_top_bit
 //                              and take ExactDot
 //     kRowsUnsigned, kRowsSigned   a tuning number of the back end
-// In half4.h: half_to_float4, float_to_half4.
+// In half4.h: half_to_float4, float_to_half4, load_half4, splat_half4, gather_half4.
 
 #if defined(__wasm_relaxed_simd__)
 #include "simd/wasm128_relaxed.h"

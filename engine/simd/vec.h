@@ -101,6 +101,19 @@ LAYERSTREAM_INLINE u8x16 shift_left_u8(u8x16 v) {
   return (u8x16)((u16x8)v << N) & splat_u8(static_cast<std::uint8_t>(0xff << N));
 }
 
+// Byte i is `value` where bit i of bits is set, else 0.
+LAYERSTREAM_INLINE u8x16 spread_bits(std::uint16_t bits, std::uint8_t value) {
+  const u8x16 both = (u8x16)splat_u32(bits);
+  const u8x16 spread = __builtin_shufflevector(both, both, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+  const u8x16 bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  return (u8x16)((spread & bit) == bit) & splat_u8(value);
+}
+// Byte i is `value` where byte i of v has bit `bit` (0..7) set, else 0.
+LAYERSTREAM_INLINE u8x16 where_bit(u8x16 v, std::size_t bit, std::uint8_t value) {
+  const u8x16 mask = splat_u8(static_cast<std::uint8_t>(1u << bit));
+  return (u8x16)((v & mask) == mask) & splat_u8(value);
+}
+
 // Lanes of yes where the mask is all ones, of no where it is zero.
 LAYERSTREAM_INLINE f32x4 select(i32x4 mask, f32x4 yes, f32x4 no) {
   return (f32x4)(((i32x4)yes & mask) | ((i32x4)no & ~mask));

@@ -19,6 +19,7 @@ LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {
   const v128_t bytes = (v128_t)u32x4{four_bytes, 0, 0, 0};
   return (i32x4)wasm_u32x4_extend_low_u16x8(wasm_u16x8_extend_low_u8x16(bytes));
 }
+LAYERSTREAM_INLINE u8x16 lookup16(u8x16 table, u8x16 index) { return (u8x16)wasm_i8x16_swizzle((v128_t)table, (v128_t)index); }
 
 // Both operands widened to 16 bits: exact for every code, -128 included.
 struct ExactDot {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "quant/registry.h"
 #include "test_data.h"
 
@@ -158,6 +160,30 @@ TYPED_TEST(Matmul, ANonFiniteActivationMakesTheResultNonFinite) {
     kernels::quantize_activations(x.f32.data(), 256, x.q8.data(), x.scales.data(), x.sums.data());
     const auto y = product(w, x.view(), 0, 3);
     for (const float value : y) EXPECT_FALSE(std::isfinite(value));
+  }
+}
+
+// Codes, sub-scales and minimums at their ends against activations at theirs: nothing saturates or overflows, and integers
+// are exact as floats.
+TYPED_TEST(Matmul, ExtremeCodesEqualTheScalarOracle) {
+  if constexpr (quant::IntegerTrait<TypeParam>) {
+    Random random(18);
+    const std::size_t block_bytes = type_info(TypeParam::kType).block_bytes;
+    for (int round = 0; round < 60; ++round) {
+      Matrix w = test::make_matrix(random, TypeParam::kType, 5, 512);
+      constexpr std::uint8_t kFills[] = {0x00, 0xff, 0x80, 0x7f, 0x0f, 0xf0};
+      const auto scales = test::scale_offsets(TypeParam::kType);
+      for (std::size_t i = 0; i < w.bytes.size(); ++i) {
+        const bool in_scale = std::ranges::any_of(scales, [&](std::size_t at) { return i % block_bytes / 2 == at / 2; });
+        if (!in_scale && random.below(8) != 0) w.bytes[i] = static_cast<std::byte>(kFills[static_cast<std::size_t>(round) % std::size(kFills)]);
+      }
+      Columns x = test::make_columns(random, 5, 512);
+      for (float& value : x.f32) value = round % 3 == 0 || (round % 3 == 1 && random.below(2) == 0) ? -3.0f : 3.0f;
+      for (std::size_t c = 0; c < 5; ++c) {
+        kernels::quantize_activations(x.f32.data() + c * 512, 512, x.q8.data() + c * 512, x.scales.data() + c * 16, x.sums.data() + c * 16);
+      }
+      EXPECT_EQ(test::first_difference(product(w, x.view(), 0, 5), oracle(w, x.view(), 0, 5)), 25u);
+    }
   }
 }
 

@@ -57,6 +57,10 @@ inline std::vector<std::size_t> scale_offsets(QuantType type) {
     case QuantType::q4_k:
     case QuantType::q5_k:
       return {0, 2};
+    case QuantType::q2_k:
+      return {80, 82};
+    case QuantType::q3_k:
+      return {108};
     case QuantType::q6_k:
       return {208};
     default:

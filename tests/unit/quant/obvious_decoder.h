@@ -20,6 +20,8 @@ inline std::uint32_t obvious_u32(const std::uint8_t* b, std::size_t at) {
 }
 inline int obvious_nibble(const std::uint8_t* codes, std::size_t e) { return e < 16 ? codes[e] & 15 : codes[e - 16] >> 4; }
 
+inline constexpr int kObviousIq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
 // Scale and minimum of group g of a Q4_K or Q5_K block.
 inline void obvious_k_scale(const std::uint8_t* p, std::size_t g, int& s, int& n) {
   s = g < 4 ? p[g] & 63 : (p[g + 4] & 15) | (p[g - 4] >> 6) << 4;
@@ -70,6 +72,29 @@ inline bool obvious_value(QuantType type, const std::uint8_t* b, std::size_t e, 
       const std::uint8_t low = b[64 * c + 32 * (k % 2) + l];
       const int v = ((k < 2 ? low & 15 : low >> 4) | (b[128 + 32 * c + l] >> (2 * k) & 3) << 4) - 32;
       out = obvious_half(b, 208) * static_cast<float>(static_cast<std::int8_t>(b[192 + e / 16])) * static_cast<float>(v);
+      return true;
+    }
+    case QuantType::q2_k: {
+      const int v = b[16 + e / 128 * 32 + e % 32] >> (e % 128 / 32 * 2) & 3;
+      out = obvious_half(b, 80) * static_cast<float>(b[e / 16] & 15) * static_cast<float>(v) -
+            obvious_half(b, 82) * static_cast<float>(b[e / 16] >> 4);
+      return true;
+    }
+    case QuantType::q3_k: {
+      const std::size_t g = e / 16;
+      s = (g < 8 ? b[96 + g] & 15 : b[96 + g - 8] >> 4) | (b[104 + g % 4] >> (2 * (g / 4)) & 3) << 4;
+      const int v = (b[32 + e / 128 * 32 + e % 32] >> (e % 128 / 32 * 2) & 3) | (b[e % 32] >> (e / 32) & 1) << 2;
+      out = obvious_half(b, 108) * static_cast<float>(s - 32) * static_cast<float>(v - 4);
+      return true;
+    }
+    case QuantType::iq4_nl:
+      out = obvious_half(b, 0) * static_cast<float>(kObviousIq4[obvious_nibble(b + 2, e)]);
+      return true;
+    case QuantType::iq4_xs: {
+      const std::size_t g = e / 32;
+      const unsigned upper = static_cast<unsigned>(b[2] | b[3] << 8);
+      s = (g % 2 == 0 ? b[4 + g / 2] & 15 : b[4 + g / 2] >> 4) | static_cast<int>(upper >> (2 * g) & 3) << 4;
+      out = obvious_half(b, 0) * static_cast<float>(s - 32) * static_cast<float>(kObviousIq4[obvious_nibble(b + 8 + 16 * g, e % 32)]);
       return true;
     }
     default:

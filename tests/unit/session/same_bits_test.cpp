@@ -24,8 +24,12 @@ std::vector<Case> all_cases() {
     if (family == "gemma3") model.n_layers = 7;  // five local, one global, one local
     cases.push_back({family, model});
   }
-  for (const QuantType type : {QuantType::f16, QuantType::bf16, QuantType::q8_0, QuantType::q4_0}) {
+  for (const QuantType type : {QuantType::f16, QuantType::bf16, QuantType::q8_0, QuantType::q4_0, QuantType::q5_0, QuantType::q4_1}) {
     cases.push_back({"llama_" + std::string(type_info(type).name), {.type = type}, KvCacheType::f32});
+  }
+  for (const QuantType type : {QuantType::q4_k, QuantType::q6_k}) {  // rows of whole blocks of 256
+    cases.push_back({"llama_" + std::string(type_info(type).name),
+                     {.type = type, .n_layers = 1, .model_dim = 256, .head_dim = 64, .ffn_dim = 256}, KvCacheType::f32});
   }
   cases.push_back({"odd_groups_7_to_1", {.n_heads = 7, .n_kv_heads = 1, .head_dim = 16}});
   cases.push_back({"head_dim_not_multiple_of_4", {.n_heads = 3, .n_kv_heads = 3, .head_dim = 14}});

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 // Generates tiny models with random weights of any family, as GGUF bytes: shapes that no download offers.
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,6 +34,30 @@ struct TinyModel {
   bool tied = false;
   bool old_expert_tensors = false;  // one 2-D tensor an expert
   std::uint64_t seed = 1;
+};
+
+// Where the half scales of a quant block lie, and what makes random codes average 0: a block whose d is 1 has values of about
+// +-`largest`, and its minimum (m or dmin, at minimum_at; 0: none) is `minimum` times d.
+struct BlockScales {
+  QuantType type;
+  double largest;
+  std::size_t scale_at = 0;
+  std::size_t minimum_at = 0;
+  double minimum = 0;
+};
+inline constexpr BlockScales kBlockScales[] = {
+    {QuantType::q8_0, 127},
+    {QuantType::q4_0, 8},
+    {QuantType::q4_1, 8, 0, 2, -7.5},
+    {QuantType::q5_0, 16},
+    {QuantType::q5_1, 16, 0, 2, -15.5},
+    {QuantType::q2_k, 24, 80, 82, 1.5},
+    {QuantType::q3_k, 72, 108},
+    {QuantType::q4_k, 440, 0, 2, 7.5},
+    {QuantType::q5_k, 890, 0, 2, 15.5},
+    {QuantType::q6_k, 2300, 208},
+    {QuantType::iq4_nl, 120},
+    {QuantType::iq4_xs, 2200},
 };
 
 class TinyModelWriter {
@@ -195,12 +223,24 @@ class TinyModelWriter {
         put16(float_to_half(value));
       } else if (type == QuantType::bf16) {
         put16(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16));
-      } else {  // a half scale, then codes: any bytes are valid codes of Q8_0 and Q4_0
-        const double largest = type == QuantType::q8_0 ? 127.0 : 8.0;
-        put16(float_to_half(static_cast<float>(spread * 1.7 / largest)));
-        for (std::size_t b = 2; b < info.block_bytes; ++b) out.push_back(static_cast<std::byte>(random_() & 0xff));
+      } else {
+        append_block(type, spread, out);
       }
     }
+  }
+
+  // Random bytes are valid codes of every type in kBlockScales; the scales must be sane.
+  void append_block(QuantType type, double spread, Bytes& out) {
+    const BlockScales& scales = *std::ranges::find(kBlockScales, type, &BlockScales::type);
+    const std::size_t begin = out.size();
+    for (std::size_t b = 0; b < type_info(type).block_bytes; ++b) out.push_back(static_cast<std::byte>(random_() & 0xff));
+    const auto put_half = [&](std::size_t at, double value) {
+      const std::uint16_t half = float_to_half(static_cast<float>(value));
+      std::memcpy(out.data() + begin + at, &half, sizeof half);
+    };
+    const double d = spread * 1.7 / scales.largest;
+    put_half(scales.scale_at, d);
+    if (scales.minimum_at != 0) put_half(scales.minimum_at, scales.minimum * d);
   }
 
   // Sum of uniforms: normal enough, and the same on every library.
