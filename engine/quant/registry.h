@@ -8,6 +8,10 @@
 #include "quant/bf16.h"
 #include "quant/f16.h"
 #include "quant/f32.h"
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/q2_k.h"
+#include "quant/q3_k.h"
 #include "quant/q4_0.h"
 #include "quant/q4_1.h"
 #include "quant/q4_k.h"
@@ -26,7 +30,7 @@ struct TypeList {
   using apply = Other<Q...>;
 };
 
-using Types = TypeList<F32, F16, Bf16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4K, Q5K, Q6K>;
+using Types = TypeList<F32, F16, Bf16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4K, Q5K, Q6K, Q2K, Q3K, Iq4Nl, Iq4Xs>;
 
 namespace detail {
 template <typename Fn, typename... Q>

@@ -55,7 +55,8 @@ constexpr TypeHash kTypeHashes[] = {
     {QuantType::f32, 9533340108406506419u},    {QuantType::f16, 6392264487443926989u},   {QuantType::bf16, 9313442522934405463u},
     {QuantType::q8_0, 6041677557993806167u},   {QuantType::q4_0, 296208540643375880u},   {QuantType::q4_1, 7420663917315987136u},
     {QuantType::q5_0, 8083052190772892375u},   {QuantType::q5_1, 5953347593115109986u},  {QuantType::q4_k, 3077392731432499820u},
-    {QuantType::q5_k, 974372213220301514u},    {QuantType::q6_k, 9953324265605390864u},
+    {QuantType::q5_k, 974372213220301514u},    {QuantType::q6_k, 9953324265605390864u},  {QuantType::q2_k, 1132766411930919167u},
+    {QuantType::q3_k, 11419364917718080802u},  {QuantType::iq4_nl, 17768831002854141823u}, {QuantType::iq4_xs, 5563508546893003187u},
 };
 
 TEST(SameBits, MatmulOfEveryTypeHasItsPinnedHash) {
