@@ -88,7 +88,7 @@ LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {
 }
 LAYERSTREAM_INLINE u8x16 lookup16(u8x16 table, u8x16 index) {
   u8x16 out = {};
-  unroll<16>([&](auto i) __attribute__((always_inline)) { out[i] = table[index[i] & 15]; });
+  for (std::size_t i = 0; i < 16; ++i) out[i] = table[index[i] & 15];
   return out;
 }
 
