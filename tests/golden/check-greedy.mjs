@@ -30,6 +30,15 @@ function twoLogits(model, ids, a, b) {
   return [a, b].map((id) => bytes.readFloatLE(4 * id));
 }
 
+function allLogits(model, ids) {
+  const tokens = join(temporary, 'tokens.txt');
+  const out = join(temporary, 'logits.f32');
+  writeFileSync(tokens, ids.join(' '));
+  spawnSync(program, ['logits', model, '--tokens', tokens, '--out', out, '--kv', 'f32']);
+  const bytes = readFileSync(out);
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+}
+
 function* tinychat() {
   const folder = join(root, 'demo/models/tinychat');
   const chats = JSON.parse(readFileSync(join(folder, 'chats.json'), 'utf8'));
@@ -64,9 +73,27 @@ function* stories() {
   }
 }
 
+/** minGPT's sorter: logits that PyTorch gave, and inputs with their sorted continuation. */
+function* sorter() {
+  const folder = resolve(root, '../shared/data/models');
+  const expectedFile = join(folder, 'gpt-nano-sort.expected.json');
+  if (!existsSync(expectedFile)) return;
+  const model = join(folder, 'gpt-nano-sort-f32.gguf');
+  const expected = JSON.parse(readFileSync(expectedFile, 'utf8'));
+  for (const [i, { ids, logits }] of expected.torchLogits.entries()) {
+    const ours = allLogits(model, ids);
+    const worst = Math.max(...logits.flat().map((value, k) => Math.abs(value - ours[k])));
+    yield { name: `gpt-nano-sort logits ${i}`, ok: worst < 1e-3, text: `largest difference from PyTorch ${worst.toExponential(1)}` };
+  }
+  for (const sort of expected.sort.filter((_, i) => i % 20 === 0)) {
+    const ours = generate(model, [...sort.in], sort.out.length, ['--ignore-eos']).ids.join('');
+    yield { name: `gpt-nano-sort ${sort.in}`, ok: ours === sort.out, text: ours };
+  }
+}
+
 const json = process.argv.includes('--json') ? process.argv[process.argv.indexOf('--json') + 1] : undefined;
 const results = [];
-for (const check of [tinychat, stories]) {
+for (const check of [tinychat, stories, sorter]) {
   for (const { name, ok, text } of check()) {
     results.push({ name, outcome: ok ? 'ok' : 'FAIL', text });
     console.log(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(36)} ${text}`);
