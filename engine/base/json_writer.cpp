@@ -11,9 +11,9 @@ void JsonWriter::quote(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const unsigned char byte = static_cast<unsigned char>(text[i]);
     if (byte >= 0x80) {
-      const std::size_t length = utf8_sequence_length(text.substr(i));
-      text_ += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(i, length);
-      i += length == 0 ? 1 : length;
+      const utf8::Unit unit = utf8::next_unit(text.substr(i));
+      text_ += unit.kind == utf8::UnitKind::valid ? text.substr(i, unit.bytes) : utf8::kReplacement;
+      i += unit.bytes;
       continue;
     }
     if (byte == '"' || byte == '\\') {

@@ -1,28 +1,28 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// UTF-8 well-formedness (Unicode 16, table 3-7): no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8, one unit at a time. Ill-formed input is cut into "maximal subparts" (Unicode, chapter 3.9, the
+// rule browsers follow): each becomes one U+FFFD when text is wanted, and is kept byte for byte elsewhere.
 
-#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
-namespace layerstream {
+namespace layerstream::utf8 {
 
-// Bytes of the well-formed sequence `text` begins with, or 0.
-[[nodiscard]] constexpr std::size_t utf8_sequence_length(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-  const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
-  }
-  return length;
-}
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-}  // namespace layerstream
+enum class UnitKind : std::uint8_t {
+  valid,
+  invalid,     // no continuation can repair these bytes
+  incomplete,  // the input ends inside what may still become a valid sequence
+};
+
+struct Unit {
+  UnitKind kind = UnitKind::invalid;
+  std::uint32_t bytes = 1;   // 1..4
+  char32_t code_point = 0;   // of a valid unit
+};
+
+// The unit at the start of `text`, which must not be empty.
+[[nodiscard]] Unit next_unit(std::string_view text);
+
+}  // namespace layerstream::utf8

@@ -3,7 +3,7 @@
 
 #include "tokenizer/byte_alphabet.h"
 
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace layerstream::byte_alphabet {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "gguf_fuzz.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace layerstream::test {
 

@@ -2,7 +2,7 @@
 // Utf8Stream: maximal subparts, and the same text however the bytes are cut.
 
 #include "tokenizer_test_util.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace layerstream::test {
 namespace {
