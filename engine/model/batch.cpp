@@ -6,14 +6,14 @@
 namespace layerstream::model {
 namespace {
 
-// Hands out aligned pieces of one arena; with a null base it only counts.
+// Hands out aligned pieces of one arena; with a null base it only counts (in 64 bits: sizes may exceed the address space).
 class Carver {
  public:
   explicit Carver(std::byte* base) : base_(base) {}
   template <typename T>
-  T* take(std::size_t count) {
+  T* take(std::uint64_t count) {
     T* out = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
-    used_ += (static_cast<std::uint64_t>(count) * sizeof(T) + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment * AlignedBuffer::kAlignment;
+    used_ += (count * sizeof(T) + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment * AlignedBuffer::kAlignment;
     return out;
   }
   [[nodiscard]] std::uint64_t used() const { return used_; }
@@ -25,7 +25,7 @@ class Carver {
 };
 
 // The layout of a batch; attention and feed-forward buffers share memory, since their lives do not overlap.
-std::uint64_t carve(Carver& carver, const BatchShape& s, std::size_t n, Batch* out) {
+std::uint64_t carve(Carver& carver, const BatchShape& s, std::uint64_t n, Batch* out) {
   Batch ignored;
   Batch& b = out == nullptr ? ignored : *out;
   b.x = carver.take<float>(n * s.model_dim);
@@ -95,7 +95,7 @@ BatchShape batch_shape(const ModelConfig& config, const Weights& weights, std::s
   }
   for (const RopeSettings& rope : config.ropes) shape.rope_pairs += rope.dims / 2;
   shape.row_bytes = weights.token_embd.row_bytes + weights.position_embd.row_bytes;
-  shape.attention_floats = (group * (n_ctx + 8) + 15) / 16 * 16;
+  shape.attention_floats = (std::uint64_t{group} * (n_ctx + 8) + 15) / 16 * 16;
   return shape;
 }
 

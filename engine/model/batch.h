@@ -26,7 +26,7 @@ struct BatchShape {
   std::size_t n_experts_used = 0;
   std::size_t rope_pairs = 0;      // over all ropes together
   std::size_t row_bytes = 0;       // of the embedding tables, when looked up
-  std::size_t attention_floats = 0;  // scratch of one thread
+  std::uint64_t attention_floats = 0;  // scratch of one thread
   std::size_t n_threads = 1;
 
   [[nodiscard]] std::size_t widest_input() const;
