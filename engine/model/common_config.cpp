@@ -41,6 +41,7 @@ Result<void> read_sizes(const Keys& keys, ModelConfig& config) {
   config.n_experts = static_cast<std::size_t>(LS_TRY(keys.uint_or("expert_count", 0, 0, kMaxExperts)));
   if (config.n_experts > 0) {
     config.n_experts_used = static_cast<std::size_t>(LS_TRY(keys.require_uint("expert_used_count", 1, config.n_experts)));
+    config.renormalise_experts = LS_TRY(keys.bool_or("expert_weights_norm", true));
   }
   config.attention_scale = inverse_sqrt(static_cast<double>(config.head_dim));
   return {};

@@ -47,6 +47,7 @@ struct ModelConfig {
   std::uint64_t n_ctx_train = 0;
   std::size_t n_experts = 0;   // 0: dense
   std::size_t n_experts_used = 0;
+  bool renormalise_experts = true;  // the weights of the chosen experts sum to 1
 
   NormKind norm = NormKind::rms;
   float norm_eps = 1e-5f;

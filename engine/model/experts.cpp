@@ -13,8 +13,9 @@ namespace {
 // The reference clamps the sum of the selected weights at the smallest normal half.
 constexpr float kSmallestSum = 6.103515625e-5f;
 
-// Softmax over all experts, the best n_used (ties: lower id), renormalised; ids ascending.
-void select_experts(const float* scores, std::size_t n_experts, std::size_t n_used, std::uint32_t* ids, float* weights) {
+// Softmax over all experts, the best n_used (ties: lower id), renormalised where the model is so; ids ascending.
+void select_experts(const ModelConfig& config, const float* scores, std::uint32_t* ids, float* weights) {
+  const std::size_t n_experts = config.n_experts, n_used = config.n_experts_used;
   float best = scores[0];
   for (std::size_t i = 1; i < n_experts; ++i) best = std::max(best, scores[i]);
   double total = 0;
@@ -34,6 +35,7 @@ void select_experts(const float* scores, std::size_t n_experts, std::size_t n_us
     weights[i] = static_cast<float>(math::exp(static_cast<double>(scores[ids[i]]) - static_cast<double>(best)) / total);
     sum += weights[i];
   }
+  if (!config.renormalise_experts) return;
   sum = std::max(sum, kSmallestSum);
   for (std::size_t i = 0; i < n; ++i) weights[i] /= sum;
 }
@@ -104,7 +106,7 @@ void mixture_of_experts(Script& s, const PassContext& pass, std::size_t layer) {
   s.matmul(w.router, router_in, b.router);
   s.line(b.n * config.n_experts, [&] {
     for (std::size_t e = 0; e < b.n; ++e) {
-      select_experts(b.router + e * config.n_experts, config.n_experts, n_used, b.expert_ids.data() + e * n_used, b.expert_weights.data() + e * n_used);
+      select_experts(config, b.router + e * config.n_experts, b.expert_ids.data() + e * n_used, b.expert_weights.data() + e * n_used);
     }
     std::memset(b.y, 0, b.n * config.model_dim * sizeof(float));
   });

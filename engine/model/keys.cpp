@@ -52,6 +52,10 @@ Result<double> Keys::float_or(std::string_view key, double fallback, double low,
   return in_range(name, *value, low, high);
 }
 
+Result<bool> Keys::bool_or(std::string_view key, bool fallback) const {
+  return LS_TRY(metadata_.get_bool(full(key))).value_or(fallback);
+}
+
 Result<std::string> Keys::string_or(std::string_view key, std::string_view fallback) const {
   const auto value = LS_TRY(metadata_.get_string(full(key)));
   return std::string(value.value_or(fallback));

@@ -24,6 +24,7 @@ class Keys {
   // Finite number in [low, high].
   [[nodiscard]] Result<double> require_float(std::string_view key, double low, double high) const;
   [[nodiscard]] Result<double> float_or(std::string_view key, double fallback, double low, double high) const;
+  [[nodiscard]] Result<bool> bool_or(std::string_view key, bool fallback) const;
   [[nodiscard]] Result<std::string> string_or(std::string_view key, std::string_view fallback) const;
   // One number a layer: from a scalar (repeated) or an array of at least n_layers. Absent: `fallback` repeated,
   // or missing_key if there is none.

@@ -60,6 +60,7 @@ void write_config(JsonWriter& json, const model::ModelConfig& config, std::uint3
       .field("n_ctx", n_ctx)
       .field("n_experts", config.n_experts)
       .field("n_experts_used", config.n_experts_used)
+      .field("renormalise_experts", config.renormalise_experts)
       .field("norm", config.norm == model::NormKind::rms ? "rms" : "layer")
       .field("norm_eps", config.norm_eps)
       .field("activation", config.activation == model::Activation::silu ? "silu" : "gelu_tanh")

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Session>> Session::create(gguf::ModelFile file, const Ses
   return LS_TRY(SessionImpl::open(std::move(file), options));
 }
 
-Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, const SessionOptions& options) {
+Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, const SessionOptions& options, Adjust adjust) {
   const std::uint32_t n_threads = std::clamp(options.n_threads, 1u, kMaxThreads);
   std::unique_ptr<SessionImpl> session(new SessionImpl(n_threads));
   model::FamilyAndConfig found = LS_TRY(model::read_config(file));
@@ -57,6 +57,7 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, con
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
   session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, std::max<std::uint64_t>(options.unit_bytes, 1)));
   session->model_.config = std::move(found.config);
+  if (adjust != nullptr) adjust(session->model_);
   session->file_ = std::move(file);
   session->kv_type_ = options.kv_type == KvCacheType::f32 ? kernels::KvType::f32 : kernels::KvType::f16;
   LS_CHECK(session->make_plan(options));

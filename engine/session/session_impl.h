@@ -19,7 +19,10 @@ namespace layerstream {
 
 class SessionImpl final : public Session {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> open(gguf::ModelFile file, const SessionOptions& options);
+  // `adjust` changes the model between binding and planning. For the test that breaks features on purpose to see that
+  // the golden cases notice; nothing else passes it.
+  using Adjust = void (*)(model::Model& model);
+  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> open(gguf::ModelFile file, const SessionOptions& options, Adjust adjust = nullptr);
 
   const Tokenizer& tokenizer() const override { return *tokenizer_; }
   const stream::Plan& plan() const override { return plan_; }

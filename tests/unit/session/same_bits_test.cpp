@@ -32,6 +32,9 @@ std::vector<Case> all_cases() {
                      {.type = type, .n_layers = 1, .model_dim = 256, .head_dim = 64, .ffn_dim = 256}, KvCacheType::f32});
   }
   cases.push_back({"odd_groups_7_to_1", {.n_heads = 7, .n_kv_heads = 1, .head_dim = 16}});
+  cases.push_back({"one_kv_head", {.n_kv_heads = 1}});
+  cases.push_back({"head_dim_larger_than_the_share", {.head_dim = 48}});
+  cases.push_back({"head_dim_not_multiple_of_16", {.head_dim = 24}});
   cases.push_back({"head_dim_not_multiple_of_4", {.n_heads = 3, .n_kv_heads = 3, .head_dim = 14}});
   cases.push_back({"one_layer_tied", {.n_layers = 1, .tied = true}});
   cases.push_back({"tied_q8_0", {.type = QuantType::q8_0, .tied = true}});
@@ -131,6 +134,24 @@ TEST_P(SameBits, GoingBackAndRunningAgainEqualsAColdRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFamilies, SameBits, testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
+
+TEST(OneToken, FillsAContextOfOne) {
+  const Bytes file = tiny_model({.n_ctx_train = 1});
+  const std::vector<TokenId> ids = {5};
+  SessionOptions options;
+  options.n_ctx = 1;
+  const auto resident = run_fresh(file, options, ids, 1);
+  options.budget_bytes = stream::kBudgetMinimum;
+  const auto streamed = run_fresh(file, options, ids, 1);
+  ASSERT_TRUE(resident && streamed);
+  EXPECT_TRUE(*resident == *streamed);
+  MemoryHost host(file);
+  const auto session = host.open(options);
+  ASSERT_TRUE(session);
+  const auto two = run_tokens(host, **session, std::vector<TokenId>{5, 6}, 1);
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code, ErrorCode::context_full);
+}
 
 TEST(Windows, KeepTheCacheFlatOverALongPrompt) {
   const TinyModel model{.n_layers = 1, .n_ctx_train = 4096, .window = 16};

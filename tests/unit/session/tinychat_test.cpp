@@ -2,21 +2,12 @@
 // A trained model end to end: the embedded demo model gives the replies the reference gave.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "support/json.h"
-#include "support/run_tokens.h"
+#include "support/golden_case.h"
 
 namespace layerstream::test {
 namespace {
 
 const std::string kFolder = LAYERSTREAM_SOURCE_DIR "/demo/models/tinychat/";
-
-Bytes read_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return bytes_of(text);
-}
 
 // Greedy ids until the end of the turn.
 std::vector<TokenId> answer(MemoryHost& host, Session& session, const std::vector<TokenId>& prompt) {

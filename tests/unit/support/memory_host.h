@@ -27,13 +27,17 @@ class MemoryHost {
   explicit MemoryHost(Bytes file, HostBehaviour behaviour = {}) : MemoryHost(std::vector<Bytes>{std::move(file)}, behaviour) {}
 
   [[nodiscard]] Result<std::unique_ptr<Session>> open(const SessionOptions& options) const {
+    return Session::create(LS_TRY(model_file()), options);
+  }
+
+  [[nodiscard]] Result<gguf::ModelFile> model_file() const {
     std::vector<gguf::Header> headers;
     for (const Bytes& part : parts_) {
       auto parsed = LS_TRY(gguf::Header::parse(part, part.size()));
       if (!std::holds_alternative<gguf::Header>(parsed)) return fail(ErrorCode::internal, "the header is not complete");
       headers.push_back(std::move(std::get<gguf::Header>(parsed)));
     }
-    return Session::create(LS_TRY(gguf::ModelFile::create(std::move(headers))), options);
+    return gguf::ModelFile::create(std::move(headers));
   }
 
   // Runs the pass that was begun. io_failed when a read fails; then reads may be left in flight (see settle).
