@@ -151,6 +151,7 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     nextStep: 'Choose a model when you are ready.',
     action: 'retry',
   },
+  busy: { sentence: 'The model is still answering.', nextStep: 'Wait for the answer to end, or stop it.' },
   disposed: { sentence: 'The model was closed while it was at work.', nextStep: 'Ask again.' },
   bad_url: {
     sentence: 'This is not a web address.',

@@ -36,6 +36,7 @@ export const hostErrorCodes = [
   'worker_crashed', // a worker ended without being asked to
   'protocol_mismatch', // page and worker are of different versions
   'disposed', // the model was disposed
+  'busy', // the model is answering, and the request was not to wait
   'no_chat_template', // the file has no chat template
   'template_failed', // the chat template raised an error
   'unsafe_prompt', // a message spells a control token and cannot be told apart from the template's own
@@ -120,6 +121,7 @@ const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   worker_crashed: WorkerCrashedError,
   protocol_mismatch: LayerstreamError,
   disposed: LayerstreamError,
+  busy: LayerstreamError,
   no_chat_template: UnsupportedModelError,
   template_failed: LayerstreamError,
   unsafe_prompt: LayerstreamError,

@@ -6,12 +6,13 @@ import { createError } from '../errors.js';
 import type { Generation, GenerationChunk } from './types.js';
 
 export class GenerationStream implements Generation {
-  readonly #start: () => AsyncIterable<GenerationChunk>;
+  readonly #start: (stop: AbortSignal) => AsyncIterable<GenerationChunk>;
   readonly #text = deferred<string>();
+  readonly #stop = new AbortController();
   #started = false;
 
-  /** `start` begins the answer; it is called once. */
-  constructor(start: () => AsyncIterable<GenerationChunk>) {
+  /** `start` begins the answer; it is called once. The signal asks for an early end. */
+  constructor(start: (stop: AbortSignal) => AsyncIterable<GenerationChunk>) {
     this.#start = start;
   }
 
@@ -22,7 +23,7 @@ export class GenerationStream implements Generation {
     this.#started = true;
     let text = '';
     try {
-      for await (const chunk of this.#start()) {
+      for await (const chunk of this.#start(this.#stop.signal)) {
         text += chunk.text;
         yield chunk;
       }
@@ -47,5 +48,9 @@ export class GenerationStream implements Generation {
       }
     }
     return this.#text.promise;
+  }
+
+  stop(): void {
+    this.#stop.abort();
   }
 }

@@ -6,6 +6,7 @@ import { createError } from '../errors.js';
 import type { Prompt, SamplingSettings } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
 import { GenerationStream } from './generation.js';
+import { rulesOf } from './generation-rules.js';
 import type { Connection } from './host.js';
 import { at, stringAt } from './json.js';
 import { renderPrompt } from './render-chat.js';
@@ -31,6 +32,14 @@ function samplingOf(options: GenerateOptions): SamplingSettings {
   };
 }
 
+function whenAborted(signal: AbortSignal, react: () => void): void {
+  if (signal.aborted) {
+    react();
+  } else {
+    signal.addEventListener('abort', react, { once: true });
+  }
+}
+
 export class LoadedModel implements Model {
   readonly info: ModelInfo;
   readonly #engine: Connection<EngineMethods>;
@@ -38,6 +47,9 @@ export class LoadedModel implements Model {
   /** Prompts are made one after another, so that answers queue in the order they were asked for. */
   readonly #prompts = new SerialQueue();
   #released: Promise<void> | null = null;
+  #nextRequest = 1;
+  /** That have begun and not ended. */
+  #answers = 0;
 
   /** `giveBack` lets go of the weights; called once, also when the engine dies. */
   constructor(info: ModelInfo, engine: Connection<EngineMethods>, giveBack: () => Promise<void>) {
@@ -101,24 +113,31 @@ export class LoadedModel implements Model {
   }
 
   #generation(makePrompt: () => Promise<Prompt>, options: GenerateOptions): Generation {
-    return new GenerationStream(() => this.#generate(makePrompt, options));
+    return new GenerationStream((stop) => this.#generate(makePrompt, options, stop));
   }
 
   async *#generate(
     makePrompt: () => Promise<Prompt>,
     options: GenerateOptions,
+    stop: AbortSignal,
   ): AsyncGenerator<GenerationChunk, undefined> {
-    const { signal, onProgress, maxTokens = null } = options;
+    const { signal, onProgress, whenBusy = 'wait' } = options;
     signal?.throwIfAborted();
-    const prompt = await this.#prompts.run(makePrompt, signal);
-    const sampling = samplingOf(options);
-    const stream = this.#engine.client.stream(
-      'generate',
-      { prompt, sampling, maxTokens },
-      { signal, onProgress },
-    );
-    yield* stream;
-    const { finishReason, stats } = await stream.result;
-    yield { text: '', tokens: [], finishReason, stats };
+    const [sampling, rules] = [samplingOf(options), rulesOf(options)];
+    if (whenBusy === 'reject' && this.#answers > 0) {
+      throw createError('busy', `${this.info.name} is answering another request`);
+    }
+    this.#answers += 1;
+    try {
+      const prompt = await this.#prompts.run(makePrompt, signal);
+      const requestId = this.#nextRequest++;
+      const call = { requestId, prompt, sampling, rules };
+      const stream = this.#engine.client.stream('generate', call, { signal, onProgress });
+      whenAborted(stop, () => void this.#engine.client.call('stop', { requestId }).catch(() => undefined));
+      yield* stream;
+      yield { text: '', tokens: [], ...(await stream.result) };
+    } finally {
+      this.#answers -= 1;
+    }
   }
 }

@@ -62,6 +62,22 @@ export interface SamplingOptions {
 export interface GenerateOptions extends SamplingOptions {
   /** Default: until the model ends its answer or the context is full. */
   maxTokens?: number;
+  /** Texts that end the answer; they are not part of it. They are found across token borders. */
+  stop?: string | readonly string[];
+  /** Tokens that end the answer, besides those with which the model ends one. */
+  stopTokens?: readonly number[];
+  /** Go on past the tokens with which the model ends an answer. For measurements. Default false. */
+  ignoreEos?: boolean;
+  /**
+   * When the context is full. 'stop' (default): a prompt that is too long is refused before anything is computed, an answer
+   * that fills the context ends with finishReason 'context'. 'shift': the oldest half of what follows the first
+   * `keepTokens` is forgotten and the rest computed anew, so that an answer can go on for ever.
+   */
+  contextOverflow?: 'stop' | 'shift';
+  /** Default 4: models lean on the very first tokens. */
+  keepTokens?: number;
+  /** When an answer of this model is being computed: wait for it (default), or reject with code `busy`. */
+  whenBusy?: 'wait' | 'reject';
   /** Ends the answer: the iteration rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Called while a pass runs: block k of n, of the prompt or of a step. */
@@ -73,11 +89,13 @@ export interface CompleteOptions extends GenerateOptions {
   parseSpecial?: boolean;
 }
 
-/** One event of an answer. The last event has `finishReason` and `stats`. */
+/** One event of an answer. The last event has `finishReason`, `stopReason` and `stats`. */
 export interface GenerationChunk {
   text: string;
   tokens: number[];
   finishReason?: FinishReason;
+  /** The stop string or token that ended the answer; null for anything else. */
+  stopReason?: string | number | null;
   stats?: GenerationStats;
 }
 
@@ -88,6 +106,8 @@ export interface GenerationChunk {
 export interface Generation extends AsyncIterable<GenerationChunk> {
   /** The whole text, when done. */
   text(): Promise<string>;
+  /** Ends the answer where it is, with finishReason 'abort' and its stats. */
+  stop(): void;
 }
 
 export interface ModelInfo {

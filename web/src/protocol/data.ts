@@ -21,8 +21,8 @@ export interface PassProgress {
 }
 
 /**
- * stop: the model ended its answer; length: maxTokens; context: no position is left. The engine never reports abort
- * (an aborted answer rejects with the signal's reason); it is there for those who keep an answer's outcome.
+ * stop: the model ended its answer, or a stop string or token came; length: maxTokens; context: no position is left;
+ * abort: answer.stop(). (An answer whose signal aborts has no finish reason: it rejects with the signal's.)
  */
 export type FinishReason = 'stop' | 'length' | 'context' | 'abort';
 
@@ -31,10 +31,32 @@ export interface GenerationStats {
   /** Prompt tokens whose keys and values were still there from the request before. */
   reusedTokens: number;
   completionTokens: number;
+  /** Tokens of prompt and answer that the context had to let go (contextOverflow 'shift'). */
+  shiftedTokens: number;
   prefillMs: number;
   decodeMs: number;
   /** Weight bytes read from the store during this answer. */
   bytesRead: number;
+}
+
+/** When an answer ends. */
+export interface GenerationRules {
+  /** null: no limit. */
+  maxTokens: number | null;
+  stop: readonly string[];
+  stopTokens: readonly number[];
+  /** Go on past the tokens with which the model ends an answer. */
+  ignoreEos: boolean;
+  overflow: 'stop' | 'shift';
+  /** Tokens at the beginning that a shift leaves alone. */
+  keepTokens: number;
+}
+
+export interface GenerationOutcome {
+  finishReason: FinishReason;
+  /** The stop string or stop token that ended the answer; null for anything else. */
+  stopReason: string | number | null;
+  stats: GenerationStats;
 }
 
 export interface MemoryReport {

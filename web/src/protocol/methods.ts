@@ -6,8 +6,8 @@
 import type {
   EngineSettings,
   Extent,
-  FinishReason,
-  GenerationStats,
+  GenerationOutcome,
+  GenerationRules,
   LoadProgress,
   MemoryReport,
   PassProgress,
@@ -18,7 +18,7 @@ import type {
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 export interface MethodSpec {
   params: object;
@@ -57,11 +57,13 @@ export interface EngineMethods {
     progress: LoadProgress;
   };
   generate: {
-    params: { prompt: Prompt; sampling: SamplingSettings; maxTokens: number | null };
-    result: { finishReason: FinishReason; stats: GenerationStats };
+    params: { requestId: number; prompt: Prompt; sampling: SamplingSettings; rules: GenerationRules };
+    result: GenerationOutcome;
     progress: PassProgress;
     chunk: { text: string; tokens: number[] };
   };
+  /** Ends an answer where it is; it then has a result. An unknown id is an answer that has ended already. */
+  stop: { params: { requestId: number }; result: null };
   tokenize: {
     params: { text: string; addSpecial: boolean; parseSpecial: boolean };
     result: { tokens: number[] };

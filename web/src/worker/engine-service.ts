@@ -2,17 +2,17 @@
 // What the engine worker does, without its `self`, so that tests run it in node: one model, whose answers are
 // computed one after another in the order they were asked for.
 
-import { SerialQueue } from '../async.js';
+import { deferred, SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
 import type { Engine } from '../engine/module.js';
 import type { LayerstreamModule } from '../engine/module-types.js';
 import { Client } from '../protocol/client.js';
-import type { PassProgress } from '../protocol/data.js';
+import type { GenerationOutcome, PassProgress } from '../protocol/data.js';
 import type { CallContext, Handlers } from '../protocol/dispatcher.js';
 import type { EngineMethods, ReadMethods } from '../protocol/methods.js';
 import { ChunkBatcher } from './chunk-batcher.js';
 import { EventLoop } from './event-loop.js';
-import { Generator, type GeneratorResult } from './generator.js';
+import { Generator } from './generator.js';
 import { openEngine } from './open-engine.js';
 import { PassRunner } from './pass-runner.js';
 import { PromptTokenizer } from './prompt-tokens.js';
@@ -42,6 +42,8 @@ export class EngineService {
   readonly #options: EngineServiceOptions;
   readonly #queue = new SerialQueue();
   readonly #closing = new AbortController();
+  /** Of answers that have not ended, by request id. */
+  readonly #stops = new Map<number, AbortController>();
   #model: OpenModel | null = null;
 
   constructor(options: EngineServiceOptions) {
@@ -50,6 +52,10 @@ export class EngineService {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       open: (params, context) => this.#queue.run(() => this.#open(params, context), context.signal),
       generate: (params, context) => this.#generate(params, context),
+      stop: async ({ requestId }) => {
+        this.#stops.get(requestId)?.abort();
+        return null;
+      },
       tokenize: async ({ text, ...options }) => ({ tokens: this.#opened().engine.tokenize(text, options) }),
       detokenize: async ({ tokens, withControl }) => ({
         text: this.#opened().engine.detokenize(tokens, withControl),
@@ -122,26 +128,62 @@ export class EngineService {
   }
 
   async #generate(
-    { prompt, sampling, maxTokens }: Generate['params'],
+    { requestId, prompt, sampling, rules }: Generate['params'],
     context: CallContext<Generate>,
-  ): Promise<GeneratorResult> {
+  ): Promise<GenerationOutcome> {
     const batcher = new ChunkBatcher(context);
     const signal = AbortSignal.any([context.signal, this.#closing.signal]);
-    const result = await this.#queue.run(async () => {
-      const { generator, prompts } = this.#opened();
-      return generator.generate({
-        tokens: prompts.tokenize(prompt),
-        sampling,
-        maxTokens,
-        signal,
-        onProgress: throttled((progress) => context.progress(progress)),
-        onToken: (token, text) => batcher.add(token, text),
+    const stop = new AbortController();
+    this.#stops.set(requestId, stop);
+    try {
+      const result = await this.#inTurn(signal, stop.signal, () => {
+        const { generator, prompts } = this.#opened();
+        return generator.generate({
+          tokens: prompts.tokenize(prompt),
+          sampling,
+          rules,
+          signal,
+          stop: stop.signal,
+          onProgress: throttled((progress) => context.progress(progress)),
+          onToken: (token, text) => batcher.add(token, text),
+        });
       });
-    }, signal);
-    // The next request computes while this one's last chunk waits for the page.
-    await batcher.flush();
-    return result;
+      // The next request computes while this one's last chunk waits for the page.
+      await batcher.flush();
+      return result;
+    } finally {
+      this.#stops.delete(requestId);
+    }
   }
+
+  /** An answer that is stopped while it waits ends at once, without its turn. */
+  #inTurn(
+    signal: AbortSignal,
+    stop: AbortSignal,
+    generate: () => Promise<GenerationOutcome>,
+  ): Promise<GenerationOutcome> {
+    const stopped = deferred<GenerationOutcome>();
+    const leave = (): void => stopped.resolve(nothingGenerated());
+    stop.addEventListener('abort', leave, { once: true });
+    const turn = this.#queue.run(async () => {
+      stop.removeEventListener('abort', leave);
+      return stop.aborted ? nothingGenerated() : generate();
+    }, signal);
+    return Promise.race([turn, stopped.promise]);
+  }
+}
+
+function nothingGenerated(): GenerationOutcome {
+  const stats = {
+    promptTokens: 0,
+    reusedTokens: 0,
+    completionTokens: 0,
+    shiftedTokens: 0,
+    prefillMs: 0,
+    decodeMs: 0,
+    bytesRead: 0,
+  };
+  return { finishReason: 'abort', stopReason: null, stats };
 }
 
 function closeModel({ engine, reads, loop, port }: OpenModel): void {

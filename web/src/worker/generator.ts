@@ -5,23 +5,44 @@
 
 import { createError } from '../errors.js';
 import type { Engine } from '../engine/module.js';
-import type { FinishReason, GenerationStats, PassProgress, SamplingSettings } from '../protocol/data.js';
+import type {
+  FinishReason,
+  GenerationOutcome,
+  GenerationRules,
+  PassProgress,
+  SamplingSettings,
+} from '../protocol/data.js';
+import { makeRoom } from './context-shift.js';
 import type { PassRunner } from './pass-runner.js';
+import { StopStrings } from './stop-strings.js';
 
 export interface GeneratorRequest {
   tokens: readonly number[];
   sampling: SamplingSettings;
-  /** null: until the model stops or the context is full. */
-  maxTokens: number | null;
+  rules: GenerationRules;
+  /** The answer is not wanted any more: rejects with the signal's reason. */
   signal: AbortSignal;
+  /** The answer shall end where it is: finish reason `abort`. */
+  stop: AbortSignal;
   onProgress(progress: PassProgress): void;
-  /** Called for every token of the answer; the text may be '' in the middle of a character. */
+  /** Called for every token of the answer; the text may be '' in the middle of a character or of a stop string. */
   onToken(token: number | null, text: string): void;
 }
 
-export interface GeneratorResult {
+/** One answer in the making. */
+interface Answer extends GeneratorRequest {
+  /** Either signal. */
+  readonly ended: AbortSignal;
+  readonly stops: StopStrings;
+  /** Everything the next token depends on: prompt and answer, less what was shifted out. */
+  text: number[];
+  completionTokens: number;
+  shiftedTokens: number;
+}
+
+interface Ending {
   finishReason: FinishReason;
-  stats: GenerationStats;
+  stopReason: string | number | null;
 }
 
 export class Generator {
@@ -34,49 +55,58 @@ export class Generator {
     this.#runner = runner;
   }
 
-  async generate(request: GeneratorRequest): Promise<GeneratorResult> {
-    const { tokens, maxTokens } = request;
-    this.#validate(tokens, maxTokens);
+  async generate(request: GeneratorRequest): Promise<GenerationOutcome> {
+    checkRequest(request, this.#engine.contextLength);
     this.#engine.setSampler(request.sampling);
     this.#engine.finishText(); // an answer that was aborted may have left half a character
+    const answer: Answer = {
+      ...request,
+      ended: AbortSignal.any([request.signal, request.stop]),
+      stops: new StopStrings(request.rules.stop),
+      text: makeRoom(request.tokens, this.#engine.contextLength + 1, request.rules.keepTokens),
+      completionTokens: 0,
+      shiftedTokens: 0,
+    };
+    answer.shiftedTokens = request.tokens.length - answer.text.length;
     const bytesBefore = this.#engine.memory().bytesRead;
     const began = performance.now();
-    const reusedTokens = await this.#prefill(request);
-    const prefilled = performance.now();
-    const { finishReason, completionTokens } = await this.#decode(request);
+    let prefilled: number | null = null;
+    let reusedTokens = 0;
+    const ending = await this.#orStopped(answer, async () => {
+      reusedTokens = await this.#prefill(answer);
+      prefilled = performance.now();
+      return this.#decode(answer);
+    });
+    this.#finishText(answer, ending);
+    const ended = performance.now();
     return {
-      finishReason,
+      ...ending,
       stats: {
-        promptTokens: tokens.length,
+        promptTokens: request.tokens.length,
         reusedTokens,
-        completionTokens,
-        prefillMs: prefilled - began,
-        decodeMs: performance.now() - prefilled,
+        completionTokens: answer.completionTokens,
+        shiftedTokens: answer.shiftedTokens,
+        prefillMs: (prefilled ?? ended) - began,
+        decodeMs: ended - (prefilled ?? ended),
         bytesRead: this.#engine.memory().bytesRead - bytesBefore,
       },
     };
   }
 
-  #validate(tokens: readonly number[], maxTokens: number | null): void {
-    const contextLength = this.#engine.contextLength;
-    if (tokens.length === 0) {
-      throw createError('bad_argument', 'the prompt is empty');
-    }
-    if (maxTokens !== null && (!Number.isSafeInteger(maxTokens) || maxTokens < 0)) {
-      throw createError('bad_argument', `maxTokens is ${maxTokens}`, { details: { maxTokens } });
-    }
-    if (tokens.length > contextLength) {
-      throw createError(
-        'context_full',
-        `the prompt has ${tokens.length} tokens, the context holds ${contextLength}`,
-        { details: { promptTokens: tokens.length, contextLength } },
-      );
+  async #orStopped(answer: Answer, run: () => Promise<Ending>): Promise<Ending> {
+    try {
+      return await run();
+    } catch (error) {
+      if (answer.stop.aborted && !answer.signal.aborted && error === answer.stop.reason) {
+        return { finishReason: 'abort', stopReason: null };
+      }
+      throw error;
     }
   }
 
-  /** Returns how many tokens did not have to be computed. */
-  async #prefill(request: GeneratorRequest): Promise<number> {
-    const { tokens } = request;
+  /** Brings the cache to `answer.text` with logits of its last token; returns how many tokens were there already. */
+  async #prefill(answer: Answer): Promise<number> {
+    const tokens = answer.text;
     // The last one is always computed: its logits are wanted.
     const reusable = this.#engine.truncate(Math.min(commonPrefix(this.#cached, tokens), tokens.length - 1));
     this.#cached.length = reusable;
@@ -84,60 +114,95 @@ export class Generator {
     for (let done = reusable; done < tokens.length; done += chunk) {
       const part = tokens.slice(done, done + chunk);
       const isLast = done + part.length === tokens.length;
-      await this.#pass(request, part, isLast, 'prefill', done);
+      await this.#pass(answer, part, isLast, { phase: 'prefill', done, of: tokens.length });
     }
     return reusable;
   }
 
-  async #decode(
-    request: GeneratorRequest,
-  ): Promise<{ finishReason: FinishReason; completionTokens: number }> {
-    const { tokens, maxTokens } = request;
-    let completionTokens = 0;
-    let finishReason: FinishReason = 'length';
-    while (maxTokens === null || completionTokens < maxTokens) {
+  async #decode(answer: Answer): Promise<Ending> {
+    const { maxTokens, stopTokens, ignoreEos, overflow } = answer.rules;
+    const promptTokens = answer.text.length;
+    while (maxTokens === null || answer.completionTokens < maxTokens) {
+      answer.ended.throwIfAborted();
       const token = this.#engine.sample();
-      if (this.#engine.isEndOfGeneration(token)) {
-        finishReason = 'stop';
+      if (stopTokens.includes(token)) {
+        return { finishReason: 'stop', stopReason: token };
+      }
+      if (!ignoreEos && this.#engine.isEndOfGeneration(token)) {
+        return { finishReason: 'stop', stopReason: null };
+      }
+      answer.completionTokens += 1;
+      answer.text.push(token);
+      const shown = answer.stops.push(this.#engine.acceptToken(token));
+      answer.onToken(token, shown.text);
+      if (shown.stop !== null) {
+        return { finishReason: 'stop', stopReason: shown.stop };
+      }
+      if (answer.completionTokens === maxTokens) {
         break;
       }
-      completionTokens += 1;
-      request.onToken(token, this.#engine.acceptToken(token));
-      if (completionTokens === maxTokens) {
-        break;
+      if (this.#engine.pastTokens < this.#engine.contextLength) {
+        await this.#pass(answer, [token], true, { phase: 'decode', done: promptTokens, of: promptTokens });
+      } else if (overflow === 'shift') {
+        await this.#shift(answer);
+      } else {
+        return { finishReason: 'context', stopReason: null };
       }
-      if (this.#engine.pastTokens >= this.#engine.contextLength) {
-        finishReason = 'context';
-        break;
-      }
-      await this.#pass(request, [token], true, 'decode', tokens.length);
     }
+    return { finishReason: 'length', stopReason: null };
+  }
+
+  /** The remaining tokens get new positions, so they are computed anew: a turned cache would not be exact. */
+  async #shift(answer: Answer): Promise<void> {
+    const before = answer.text.length;
+    answer.text = makeRoom(answer.text, this.#engine.contextLength, answer.rules.keepTokens);
+    answer.shiftedTokens += before - answer.text.length;
+    await this.#prefill(answer);
+  }
+
+  /** Bytes of a character that never became whole, and what might have become a stop string. */
+  #finishText(answer: Answer, { stopReason }: Ending): void {
     const rest = this.#engine.finishText();
-    if (rest !== '') {
-      request.onToken(null, rest);
+    if (typeof stopReason === 'string') {
+      return;
     }
-    return { finishReason, completionTokens };
+    const { text, stop } = answer.stops.push(rest);
+    const shown = stop === null ? text + answer.stops.flush() : text;
+    if (shown !== '') {
+      answer.onToken(null, shown);
+    }
   }
 
   async #pass(
-    request: GeneratorRequest,
+    answer: Answer,
     tokens: readonly number[],
     wantsLogits: boolean,
-    phase: PassProgress['phase'],
-    promptTokensDone: number,
+    prompt: { phase: PassProgress['phase']; done: number; of: number },
   ): Promise<void> {
-    const { signal, onProgress } = request;
-    const promptTokens = request.tokens.length;
+    const { phase, done: promptTokensDone, of: promptTokens } = prompt;
     const blockCount = this.#engine.blockCount;
     await this.#runner.run(tokens, wantsLogits ? 'last' : 'none', {
-      signal,
-      onBlock: (block) => onProgress({ phase, block, blockCount, promptTokensDone, promptTokens }),
+      signal: answer.ended,
+      onBlock: (block) => answer.onProgress({ phase, block, blockCount, promptTokensDone, promptTokens }),
     });
     this.#cached.push(...tokens);
     if (phase === 'prefill') {
       const done = promptTokensDone + tokens.length;
-      onProgress({ phase, block: blockCount, blockCount, promptTokensDone: done, promptTokens });
+      answer.onProgress({ phase, block: blockCount, blockCount, promptTokensDone: done, promptTokens });
     }
+  }
+}
+
+function checkRequest({ tokens, rules }: GeneratorRequest, contextLength: number): void {
+  if (tokens.length === 0) {
+    throw createError('bad_argument', 'the prompt is empty');
+  }
+  if (tokens.length > contextLength && rules.overflow !== 'shift') {
+    throw createError(
+      'context_full',
+      `the prompt has ${tokens.length} tokens, the context holds ${contextLength}`,
+      { details: { promptTokens: tokens.length, contextLength } },
+    );
   }
 }
 
