@@ -7,10 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { buildPreset } from './lib/build-cmake.mjs';
 import { buildDemo, buildPackage, buildTests } from './lib/build-web.mjs';
 import { main } from './lib/main.mjs';
+import { WASM_MODULES } from './lib/wasm-modules.mjs';
 import { setUp } from './setup.mjs';
 
-/** The wasm modules that the package ships; see docs/architecture.md for the four builds. */
-export const WASM_MODULES = ['wasm-single-simd'];
 export const START_PARTS = ['native-release', ...WASM_MODULES, 'package', 'demo'];
 
 const WEB_PARTS = { package: buildPackage, demo: buildDemo, tests: buildTests };

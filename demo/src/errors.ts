@@ -151,6 +151,10 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     nextStep: 'Choose a model when you are ready.',
     action: 'retry',
   },
+  unsupported_browser: {
+    sentence: 'This browser cannot run the engine.',
+    nextStep: 'Use a current version of Chrome, Edge, Firefox or Safari.',
+  },
   busy: { sentence: 'The model is still answering.', nextStep: 'Wait for the answer to end, or stop it.' },
   disposed: { sentence: 'The model was closed while it was at work.', nextStep: 'Ask again.' },
   bad_url: {

@@ -9,19 +9,21 @@ import { collectCtest } from './results-ctest.mjs';
 import { collectJest } from './results-jest.mjs';
 import { run } from './run.mjs';
 import { findChromium } from './setup-system.mjs';
+import { WASM_MODULES } from './wasm-modules.mjs';
 
 const RESULTS = path.join(buildDir, 'test-results');
 const LIMIT_MS = 45 * 60_000; // a suite that hangs is a failure, not a wait for ever
 
 const show = { show: true, allowFailure: true, timeoutMs: LIMIT_MS };
 
-async function rooms() {
-  const file = path.join(RESULTS, 'rooms.json');
-  const { code } = await run(process.execPath, [inRoot('scripts/check-rooms.mjs'), '--json', file], show);
+/** A checker of ours that leaves { passed, failed, skipped }. */
+const checker = (name) => async () => {
+  const file = path.join(RESULTS, `${name}.json`);
+  const { code } = await run(process.execPath, [inRoot(`scripts/check-${name}.mjs`), '--json', file], show);
   if (!existsSync(file))
     return { passed: 0, failed: [`the checker crashed (exit status ${code})`], skipped: [] };
   return JSON.parse(readFileSync(file, 'utf8'));
-}
+};
 
 /** Generated files are what their generators write. */
 async function generated() {
@@ -74,15 +76,16 @@ const jest =
     return collectJest({ file, code });
   };
 
-const WEB_NEEDS = ['wasm-single-simd', 'package', 'tests'];
+const WEB_NEEDS = [...WASM_MODULES, 'package', 'tests'];
 
 export const SUITES = [
-  { name: 'rooms', needs: [], run: rooms },
+  { name: 'rooms', needs: [], run: checker('rooms') },
   { name: 'generated', needs: [], run: generated },
   { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
   { name: 'golden', needs: ['native-release'], run: golden },
   { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
+  { name: 'opcodes', needs: WASM_MODULES, run: checker('opcodes') },
   {
     name: 'e2e',
     needs: [...WEB_NEEDS, 'demo'],

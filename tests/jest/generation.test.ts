@@ -129,6 +129,15 @@ describe('an answer', () => {
     expect(await late.text()).toBe(replyOf(hello).text);
   });
 
+  test('can continue token ids, to which nothing is added', async () => {
+    const { tokens, last } = await collect(model.complete(whoAreYou.prompt_ids));
+    expect(tokens).toEqual(known.ids.slice(0, -1));
+    expect(last.stats?.promptTokens).toBe(whoAreYou.prompt_ids.length);
+    for (const ids of [[], [-1], [1.5], [99_999_999]]) {
+      expect(await codeOf(async () => model.complete(ids).text())).toBe('bad_argument');
+    }
+  });
+
   test('is refused with `busy` when it must not wait', async () => {
     const running = model.chat(whoAreYou.messages).text();
     await pause(1);

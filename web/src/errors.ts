@@ -36,6 +36,7 @@ export const hostErrorCodes = [
   'worker_crashed', // a worker ended without being asked to
   'protocol_mismatch', // page and worker are of different versions
   'disposed', // the model was disposed
+  'unsupported_browser', // the browser or the page lacks something the engine needs
   'busy', // the model is answering, and the request was not to wait
   'no_chat_template', // the file has no chat template
   'template_failed', // the chat template raised an error
@@ -121,6 +122,7 @@ const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   worker_crashed: WorkerCrashedError,
   protocol_mismatch: LayerstreamError,
   disposed: LayerstreamError,
+  unsupported_browser: LayerstreamError,
   busy: LayerstreamError,
   no_chat_template: UnsupportedModelError,
   template_failed: LayerstreamError,

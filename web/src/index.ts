@@ -8,6 +8,7 @@ export type {
   Capabilities,
   ChatMessage,
   CompleteOptions,
+  EngineBuild,
   FinishReason,
   GenerateOptions,
   Generation,

@@ -21,6 +21,8 @@ const root = findRoot();
 export const inRepository = (...parts: string[]): string => path.join(root, ...parts);
 
 export const DEMO = inRepository('build', 'demo');
+/** The package. */
+export const DIST = inRepository('dist');
 export const MODELS = inRepository('demo', 'models');
 export const MODEL_FILE = 'tinychat-q8_0.gguf';
 export const MODEL_PATH = path.join(MODELS, 'tinychat', MODEL_FILE);

@@ -14,7 +14,7 @@ import { never, pause } from './assertions.js';
 import { wasmFile } from './paths.js';
 
 export function loadTestModule(): Promise<LayerstreamModule> {
-  return loadModule({ wasmBinary: readFileSync(wasmFile) });
+  return loadModule({ build: 'single-simd', threads: 1 }, { wasmBinary: readFileSync(wasmFile) });
 }
 
 export class FileSource implements WeightSource {
@@ -65,6 +65,8 @@ export class FileSource implements WeightSource {
 }
 
 export const defaultSettings: EngineSettings = {
+  build: 'single-simd',
+  threads: 1,
   contextLength: 512,
   budgetBytes: -1,
   kvType: 'f32',

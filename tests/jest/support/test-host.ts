@@ -14,6 +14,8 @@ import { StorageService } from '#web/worker/storage-service.js';
 export class TestHost implements Host {
   readonly baseUrl: string;
   readonly locks = undefined;
+  readonly isolated = false;
+  readonly logicalProcessors = 2;
   readonly api: PackageApi;
   store: ModelStore = new MemoryStore();
   /** Called by tests to end a worker as the browser would. */

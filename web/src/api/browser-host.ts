@@ -32,6 +32,12 @@ export const browserHost: Host = {
   get baseUrl() {
     return globalThis.document?.baseURI ?? globalThis.location?.href;
   },
+  get isolated() {
+    return globalThis.crossOriginIsolated === true;
+  },
+  get logicalProcessors() {
+    return globalThis.navigator?.hardwareConcurrency ?? 1;
+  },
   persist: () => {
     // Not awaited: Firefox asks the user.
     globalThis.navigator?.storage?.persist?.().catch(() => undefined);

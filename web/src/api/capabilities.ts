@@ -33,6 +33,23 @@ async function canUseOpfs(): Promise<boolean> {
   }
 }
 
+export interface EngineFeatures {
+  simd: boolean;
+  relaxedSimd: boolean;
+  threads: boolean;
+}
+
+export function engineFeatures({ isolated }: { isolated: boolean }): EngineFeatures {
+  return {
+    simd: WebAssembly.validate(moduleWith(...zeroVector)),
+    relaxedSimd: WebAssembly.validate(
+      moduleWith(...zeroVector, ...zeroVector, ...zeroVector, ...relaxedDotAdd),
+    ),
+    // WebKitGTK says it is isolated and still has no SharedArrayBuffer.
+    threads: isolated && typeof SharedArrayBuffer === 'function',
+  };
+}
+
 /**
  * What this browser and page allow. Works in node too.
  *
@@ -42,12 +59,7 @@ async function canUseOpfs(): Promise<boolean> {
 export async function capabilities(): Promise<Capabilities> {
   const isolated = globalThis.crossOriginIsolated === true;
   return {
-    simd: WebAssembly.validate(moduleWith(...zeroVector)),
-    relaxedSimd: WebAssembly.validate(
-      moduleWith(...zeroVector, ...zeroVector, ...zeroVector, ...relaxedDotAdd),
-    ),
-    // WebKitGTK says it is isolated and still has no SharedArrayBuffer.
-    threads: isolated && typeof SharedArrayBuffer === 'function',
+    ...engineFeatures({ isolated }),
     opfs: await canUseOpfs(),
     crossOriginIsolated: isolated,
     slowFormats: [],

@@ -22,6 +22,10 @@ export interface Host {
   readonly baseUrl: string | undefined;
   /** Asks the browser not to evict our storage. */
   persist(): void;
+  /** The page is cross-origin isolated: memory can be shared. */
+  readonly isolated: boolean;
+  /** As the browser tells; 1 if it does not. */
+  readonly logicalProcessors: number;
   /** Tells a silent death of a worker (the browser killed it): it held the lock. */
   readonly locks: LockManager | undefined;
 }

@@ -32,6 +32,14 @@ function samplingOf(options: GenerateOptions): SamplingSettings {
   };
 }
 
+function idsOf(prompt: readonly number[]): readonly number[] {
+  const wrong = prompt.find((id) => !Number.isSafeInteger(id) || id < 0 || id > 0x7fffffff);
+  if (wrong !== undefined) {
+    throw createError('bad_argument', `${wrong} is not a token id`, { details: { id: wrong } });
+  }
+  return [...prompt];
+}
+
 function whenAborted(signal: AbortSignal, react: () => void): void {
   if (signal.aborted) {
     react();
@@ -63,9 +71,12 @@ export class LoadedModel implements Model {
     return this.#generation(() => this.#renderPrompt(messages), options);
   }
 
-  complete(prompt: string, options: CompleteOptions = {}): Generation {
+  complete(prompt: string | readonly number[], options: CompleteOptions = {}): Generation {
     const { parseSpecial = false } = options;
-    const whole: Prompt = { text: prompt, addSpecial: true, parseSpecial, untrusted: [], contents: [] };
+    const whole: Prompt =
+      typeof prompt === 'string'
+        ? { text: prompt, addSpecial: true, parseSpecial, untrusted: [], contents: [] }
+        : { ids: idsOf(prompt) };
     return this.#generation(() => Promise.resolve(whole), options);
   }
 

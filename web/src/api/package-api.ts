@@ -5,6 +5,7 @@
 import { createError } from '../errors.js';
 import type { EngineSettings } from '../protocol/data.js';
 import type { AcquireSource, EngineMethods, StorageMethods } from '../protocol/methods.js';
+import { chooseEngine } from './choose-engine.js';
 import { Connection, watchByLock, type Host } from './host.js';
 import { stringAt } from './json.js';
 import { LoadedModel } from './model.js';
@@ -20,24 +21,24 @@ type Acquired = StorageMethods['acquire']['result'];
 
 const defaultBudgetBytes = 2 * 2 ** 30;
 
-function settingsOf(options: LoadOptions): EngineSettings {
+async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSettings> {
   const {
     memoryBudget = defaultBudgetBytes,
     contextLength = 0,
     kvType = 'f16',
     attention = 'trained',
   } = options;
-  const { unitBytes = 0 } = options;
+  const { unitBytes = 0, threads = 0 } = options;
   if (memoryBudget !== 'min' && !(memoryBudget > 0)) {
     throw createError('bad_argument', `memoryBudget is ${memoryBudget}: a number of bytes, or 'min'`);
   }
-  for (const [name, value] of Object.entries({ contextLength, unitBytes })) {
+  for (const [name, value] of Object.entries({ contextLength, unitBytes, threads })) {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw createError('bad_argument', `${name} is ${value}`, { details: { [name]: value } });
     }
   }
   const budgetBytes = memoryBudget === 'min' ? 0 : memoryBudget === Infinity ? -1 : Math.floor(memoryBudget);
-  return { contextLength, budgetBytes, kvType, attention, unitBytes };
+  return { ...(await chooseEngine(options, host)), contextLength, budgetBytes, kvType, attention, unitBytes };
 }
 
 export function createApi(host: Host): PackageApi {
@@ -97,7 +98,7 @@ export function createApi(host: Host): PackageApi {
   async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
     const { signal, onProgress } = options;
     signal?.throwIfAborted();
-    const settings = settingsOf(options);
+    const settings = await settingsOf(options, host);
     const from = acquireSource(source);
     const weights = storageConnection();
     if (from.kind === 'url') {
@@ -123,6 +124,8 @@ export function createApi(host: Host): PackageApi {
         blockCount: opened.blockCount,
         storage: acquired.storage,
         storageReason: acquired.storageReason,
+        engineBuild: settings.build,
+        threads: settings.threads,
         details: opened.details,
       };
       return new LoadedModel(info, engine, async () => void (await give(acquired)));

@@ -3,7 +3,7 @@
 // library is only loaded when a chat needs it.
 
 import { createError, LayerstreamError, messageOf } from '../errors.js';
-import type { Prompt, TextRange } from '../protocol/data.js';
+import type { TextPrompt, TextRange } from '../protocol/data.js';
 import type { ChatMessage, RenderChatOptions } from './types.js';
 import { strftime } from './strftime.js';
 
@@ -123,7 +123,7 @@ function rangesOf(marked: string): TextRange[] | null {
 }
 
 /** The chat as a prompt that knows which of its text came from messages. */
-export async function renderPrompt(template: string, options: RenderChatOptions): Promise<Prompt> {
+export async function renderPrompt(template: string, options: RenderChatOptions): Promise<TextPrompt> {
   const messages = options.messages.map((message) => ({
     ...message,
     content: message.content.replace(marks, ''),

@@ -2,6 +2,7 @@
 // The public types of the package (see docs/api.md). Sizes are bytes, times milliseconds.
 
 import type {
+  EngineBuild,
   FinishReason,
   GenerationStats,
   LoadProgress,
@@ -12,6 +13,7 @@ import type {
 } from '../protocol/data.js';
 
 export type {
+  EngineBuild,
   FinishReason,
   GenerationStats,
   LoadProgress,
@@ -36,6 +38,13 @@ export interface LoadOptions {
   kvType?: 'f16' | 'f32';
   /** 'full' ignores sliding windows. */
   attention?: 'trained' | 'full';
+  /**
+   * Threads that compute. Default: about as many as the device has cores; 1 where the page is not cross-origin isolated,
+   * which is also the most that is possible there.
+   */
+  threads?: number;
+  /** Another build of the engine than the fastest that works here. For tests: the answers are the same. */
+  engineBuild?: EngineBuild;
   /** Request headers for the download (gated models). */
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -121,6 +130,8 @@ export interface ModelInfo {
   storage: StorageKind;
   /** Why the weights are kept in memory and not in the browser's file system; null if they are not. */
   storageReason: string | null;
+  engineBuild: EngineBuild;
+  threads: number;
   /** The engine's own description (docs/formats/inspect.md). */
   details: unknown;
 }
@@ -129,8 +140,8 @@ export interface Model {
   readonly info: ModelInfo;
   /** Renders the file's chat template and answers. */
   chat(messages: readonly ChatMessage[], options?: GenerateOptions): Generation;
-  /** Continues a text. */
-  complete(prompt: string, options?: CompleteOptions): Generation;
+  /** Continues a text, or token ids, to which nothing is added. */
+  complete(prompt: string | readonly number[], options?: CompleteOptions): Generation;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number[]>;
   detokenize(tokens: readonly number[], options?: { withControl?: boolean }): Promise<string>;
   memory(): Promise<MemoryReport>;

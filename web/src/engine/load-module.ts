@@ -1,17 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Gets the wasm module. Specifiers are literal, so that bundlers find the files.
-// Later: four builds ({single, threads} x {simd, relaxed}), chosen here by what the browser can do.
+// Gets one of the four wasm modules. Specifiers are literal, so that bundlers find the files.
 
 import { createError, messageOf } from '../errors.js';
+import type { EngineBuild } from '../protocol/data.js';
+import type { ModuleOptions } from '../wasm/emitted.js';
 import type { LayerstreamModule } from './module-types.js';
 
-export async function loadModule(options: { wasmBinary?: Uint8Array } = {}): Promise<LayerstreamModule> {
+type CreateModule = (options?: ModuleOptions) => Promise<LayerstreamModule>;
+
+const imports: Readonly<Record<EngineBuild, () => Promise<{ default: CreateModule }>>> = {
+  'single-simd': () => import('../wasm/layerstream-single-simd.mjs'),
+  'single-relaxed': () => import('../wasm/layerstream-single-relaxed.mjs'),
+  'threads-simd': () => import('../wasm/layerstream-threads-simd.mjs'),
+  'threads-relaxed': () => import('../wasm/layerstream-threads-relaxed.mjs'),
+};
+
+export interface ModuleChoice {
+  build: EngineBuild;
+  /** Threads that compute, the worker's own included. */
+  threads: number;
+}
+
+export async function loadModule(
+  { build, threads }: ModuleChoice,
+  options: { wasmBinary?: Uint8Array } = {},
+): Promise<LayerstreamModule> {
+  const threaded = build.startsWith('threads-') ? { wasmMemory: sharedMemory(), poolSize: threads - 1 } : {};
   try {
-    const { default: create } = await import('../wasm/layerstream-single-simd.mjs');
-    return await create(options);
+    const { default: create } = await imports[build]();
+    return await create({ ...options, ...threaded });
   } catch (error) {
-    throw createError('worker_crashed', `the engine could not be started: ${messageOf(error)}`, {
+    throw createError('worker_crashed', `the engine (${build}) could not be started: ${messageOf(error)}`, {
       cause: error,
     });
   }
+}
+
+const pageBytes = 65536;
+/** As -sINITIAL_MEMORY of wasm_bindings/CMakeLists.txt. */
+const initialPages = 256;
+
+/** Shared, as far as this device lets it grow: the maximum is reserved when it is made, and phones refuse 4 GiB. */
+function sharedMemory(): WebAssembly.Memory {
+  let refusal: unknown = null;
+  for (let maximum = 65536; maximum >= 2 * initialPages; maximum /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  throw createError(
+    'out_of_memory',
+    `no shared memory of ${2 * initialPages * pageBytes} bytes: ${messageOf(refusal)}`,
+    {
+      cause: refusal,
+    },
+  );
 }

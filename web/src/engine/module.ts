@@ -64,7 +64,7 @@ export class Engine {
         budgetBytes: settings.budgetBytes,
         kvF32: settings.kvType === 'f32',
         fullAttention: settings.attention === 'full',
-        nThreads: 1,
+        nThreads: settings.threads,
         maxEntries: 0,
         unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
       }),

@@ -103,7 +103,13 @@ export interface SamplingSettings {
   seed: number;
 }
 
+/** The wasm modules of the package: with a thread pool or without, with the relaxed integer dot product or without. */
+export type EngineBuild = 'single-simd' | 'single-relaxed' | 'threads-simd' | 'threads-relaxed';
+
 export interface EngineSettings {
+  build: EngineBuild;
+  /** Threads that compute; 1 for the single builds. */
+  threads: number;
   /** Positions; 0: the model's own, at most 4096. */
   contextLength: number;
   /** Bytes; 0: smallest plan; -1: unlimited. */
@@ -124,10 +130,17 @@ export interface TextRange {
  * When the ranges are not known (`untrusted: null`), `contents` are checked instead, and a prompt in which one
  * of them spells a control token is refused.
  */
-export interface Prompt {
+export interface TextPrompt {
   text: string;
   addSpecial: boolean;
   parseSpecial: boolean;
   untrusted: readonly TextRange[] | null;
   contents: readonly string[];
 }
+
+/** Ids as they are: nothing is added to them. */
+export interface TokenPrompt {
+  ids: readonly number[];
+}
+
+export type Prompt = TextPrompt | TokenPrompt;

@@ -5,6 +5,7 @@
 import { deferred, SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
 import type { Engine } from '../engine/module.js';
+import type { ModuleChoice } from '../engine/load-module.js';
 import type { LayerstreamModule } from '../engine/module-types.js';
 import { Client } from '../protocol/client.js';
 import type { GenerationOutcome, PassProgress } from '../protocol/data.js';
@@ -19,7 +20,7 @@ import { PromptTokenizer } from './prompt-tokens.js';
 import { RemoteWeightSource } from './weight-source.js';
 
 export interface EngineServiceOptions {
-  loadModule(): Promise<LayerstreamModule>;
+  loadModule(choice: ModuleChoice): Promise<LayerstreamModule>;
   holdLock(name: string): Promise<boolean>;
 }
 
@@ -94,7 +95,7 @@ export class EngineService {
     if (this.#model !== null) {
       throw createError('bad_argument', 'a model is already open in this worker');
     }
-    const module = await this.#options.loadModule();
+    const module = await this.#options.loadModule(settings);
     const reads = new Client<ReadMethods>(storagePort);
     try {
       const source = new RemoteWeightSource(reads, modelId);

@@ -7,5 +7,5 @@ import type { EngineMethods } from '../protocol/methods.js';
 import { EngineService } from './engine-service.js';
 import { holdLock, workerEndpoint } from './worker-scope.js';
 
-const service = new EngineService({ loadModule: () => loadModule(), holdLock });
+const service = new EngineService({ loadModule, holdLock });
 new Dispatcher<EngineMethods>(workerEndpoint(), service.handlers);

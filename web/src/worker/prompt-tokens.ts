@@ -16,7 +16,10 @@ export class PromptTokenizer {
     this.#engine = engine;
   }
 
-  tokenize(prompt: Prompt): number[] {
+  tokenize(prompt: Prompt): readonly number[] {
+    if ('ids' in prompt) {
+      return prompt.ids;
+    }
     const { text, addSpecial, parseSpecial } = prompt;
     if (!parseSpecial) {
       return this.#engine.tokenize(text, { addSpecial, parseSpecial });

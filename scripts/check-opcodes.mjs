@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Looks into the built wasm modules: the integer dot product that each build is made for is in the kernel of every tensor
+// type, no relaxed opcode but that one is anywhere, and the files are as small as promised. (Peers have lost their SIMD
+// kernels unnoticed, and newer compilers pick relaxed opcodes by themselves.)
+//   node scripts/check-opcodes.mjs [--json FILE]
+// Reads the modules with Binaryen's wasm-dis; functions get their names from the symbol map that the linker leaves.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Failure } from './lib/failure.mjs';
+import { main } from './lib/main.mjs';
+import { buildDir, inRoot } from './lib/paths.mjs';
+import { ask, run } from './lib/run.mjs';
+import { setUpEmscripten } from './lib/setup-emscripten.mjs';
+import { WASM_MODULES } from './lib/wasm-modules.mjs';
+
+const GZIP_LIMIT = 600 * 1024;
+const RELAXED_DOT = 'i32x4.relaxed_dot_i8x16_i7x16_add_s';
+const PLAIN_DOT = 'i32x4.dot_i16x8_s';
+const FLOAT_TYPES = ['F32', 'F16', 'Bf16'];
+
+/** Traits of the one list of tensor types. */
+function typeNames() {
+  const text = readFileSync(inRoot('engine/quant/registry.h'), 'utf8');
+  const list = /using Types = TypeList<([^>]+)>/.exec(text);
+  if (!list) throw new Failure('engine/quant/registry.h has no list of types that this script can read');
+  return list[1].split(',').map((name) => name.trim());
+}
+
+/** [{ name, count(opcode), opcodes }] of every function. */
+function functionsOf(wat, symbols) {
+  const names = new Map(
+    symbols.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+  return wat
+    .split(/^ \(func \$/m)
+    .slice(1)
+    .map((text) => {
+      const opcodes = new Map();
+      for (const [opcode] of text.matchAll(/\b[fiv]\d+x?\d*\.[a-z0-9_]+/g))
+        opcodes.set(opcode, (opcodes.get(opcode) ?? 0) + 1);
+      const id = /^[^\s)]+/.exec(text)[0];
+      return { name: names.get(id) ?? id, opcodes };
+    });
+}
+
+async function disassemble(wasmDis, file) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'opcodes-'));
+  try {
+    const out = path.join(folder, 'module.wat');
+    await run(wasmDis, [file, '-o', out]);
+    return readFileSync(out, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Checks one module; `check(name, ok, details)` records. */
+async function checkModule(wasmDis, preset, check) {
+  const base = path.join(buildDir, preset, preset.replace('wasm-', 'layerstream-'));
+  const size = gzipSync(readFileSync(`${base}.wasm`), { level: 9 }).length;
+  check(`${preset}: at most ${GZIP_LIMIT} bytes compressed`, size <= GZIP_LIMIT, `${size} bytes`);
+  const wat = await disassemble(wasmDis, `${base}.wasm`);
+  const functions = functionsOf(wat, readFileSync(`${base}.mjs.symbols`, 'utf8'));
+  const wanted = preset.endsWith('-relaxed') ? RELAXED_DOT : PLAIN_DOT;
+  const relaxed = new Set(
+    functions.flatMap(({ opcodes }) => [...opcodes.keys()].filter((opcode) => opcode.includes('relaxed'))),
+  );
+  relaxed.delete(preset.endsWith('-relaxed') ? RELAXED_DOT : '');
+  check(`${preset}: no other relaxed opcode`, relaxed.size === 0, [...relaxed].join(', '));
+  for (const type of typeNames()) {
+    const opcode = FLOAT_TYPES.includes(type) ? 'f32x4.mul' : wanted;
+    const kernels = functions.filter(
+      ({ name }) => new RegExp(`quant::${type}\\b`).test(name) && name.includes('kernels::'),
+    );
+    const count = kernels.reduce((sum, { opcodes }) => sum + (opcodes.get(opcode) ?? 0), 0);
+    check(`${preset}: ${type} has ${opcode}`, count > 0, `none in its ${kernels.length} functions`);
+  }
+}
+
+main(async () => {
+  const { root, env } = await setUpEmscripten();
+  const wasmDis = path.join(ask(path.join(root, 'em-config'), ['BINARYEN_ROOT'], env).trim(), 'bin/wasm-dis');
+  const results = { passed: 0, failed: [], skipped: [] };
+  const check = (name, ok, details) => {
+    if (ok) results.passed += 1;
+    else results.failed.push(`${name}: ${details}`);
+  };
+  for (const preset of WASM_MODULES) await checkModule(wasmDis, preset, check);
+  const option = process.argv.indexOf('--json');
+  if (option > 0) writeFileSync(process.argv[option + 1], JSON.stringify(results));
+  for (const name of results.failed) console.log(`not ok: ${name}`);
+  console.log(
+    `opcodes: ${results.passed} checks ok${results.failed.length > 0 ? `, ${results.failed.length} FAILED` : ''}`,
+  );
+  process.exitCode = results.failed.length === 0 ? 0 : 1;
+});
