@@ -108,6 +108,21 @@ void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
   json.end_array().end_object();
 }
 
+// tokenizer.chat_template, and the named ones beside it: tokenizer.chat_template.NAME.
+void write_chat_templates(JsonWriter& json, const gguf::Metadata& metadata) {
+  json.key("chat_template");
+  const auto chat_template = metadata.get_string("tokenizer.chat_template");
+  chat_template && *chat_template ? json.value(**chat_template) : json.null();
+  constexpr std::string_view kPrefix = "tokenizer.chat_template.";
+  json.key("chat_templates").begin_object();
+  for (const gguf::Metadata::Pair& pair : metadata.pairs()) {
+    if (!pair.key.starts_with(kPrefix)) continue;
+    const auto named = metadata.get_string(pair.key);
+    if (named && *named) json.field(pair.key.substr(kPrefix.size()), **named);
+  }
+  json.end_object();
+}
+
 void write_plan(JsonWriter& json, const stream::Plan& plan, std::size_t n_units) {
   std::size_t n_pinned = 0;
   for (const bool pinned : plan.pinned) n_pinned += pinned ? 1 : 0;
@@ -154,9 +169,7 @@ std::string SessionImpl::describe_json(bool with_tensors) const {
   write_config(json, model_.config, n_ctx_);
   write_roles(json, model_.weights);
   write_tokenizer(json, *tokenizer_);
-  json.key("chat_template");
-  const auto chat_template = file_.metadata().get_string("tokenizer.chat_template");
-  chat_template && *chat_template ? json.value(**chat_template) : json.null();
+  write_chat_templates(json, file_.metadata());
   write_plan(json, plan_, model_.weights.units.size());
   if (with_tensors) write_tensors(json, file_, model_.weights);
   return json.end_object().take();

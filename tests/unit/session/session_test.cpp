@@ -219,6 +219,26 @@ TEST_F(SessionTest, DescriptionIsJsonThatStatesWindowsAndRopes) {
   EXPECT_FALSE(json->at("tensors").array().empty());
 }
 
+TEST_F(SessionTest, DescriptionHasTheNamedChatTemplates) {
+  TinyModelWriter writer(TinyModel{});
+  writer.writer()
+      .add("tokenizer.chat_template", "own")
+      .add_string_array("tokenizer.chat_templates", {"tool_use", "rag"})
+      .add("tokenizer.chat_template.tool_use", "for tools")
+      .add("tokenizer.chat_template.rag", "for documents")
+      .add_u32("tokenizer.chat_template.number", 1);  // no text: left out
+  MemoryHost host(writer.write());
+  const auto session = host.open({});
+  ASSERT_TRUE(session) << session.error().message;
+  const auto json = Json::parse((*session)->describe_json(false));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->at("chat_template").string(), "own");
+  const Json& named = json->at("chat_templates");
+  EXPECT_EQ(named.object().size(), 2u);
+  EXPECT_EQ(named.at("tool_use").string(), "for tools");
+  EXPECT_EQ(named.at("rag").string(), "for documents");
+}
+
 TEST_F(SessionTest, SplitModelsRunLikeWholeOnes) {
   const TinyModel model{};
   const Bytes whole = tiny_model(model);
