@@ -61,9 +61,10 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     sentence: 'The chat template in this model file could not be used.',
     nextStep: 'Some models refuse a system prompt: clear it in the answer settings, or choose another model.',
   },
-  unsafe_prompt: {
-    sentence: 'Your message contains one of the model’s control words.',
-    nextStep: 'Write it differently: the model could not tell your text from its own markers.',
+  template_limit: {
+    sentence: 'The chat template in this model file takes too long or writes too much.',
+    nextStep: 'Start a new chat, or choose another model.',
+    action: 'new-chat',
   },
   no_chat_template: {
     sentence: 'This model was not made for chat: it has no chat template.',

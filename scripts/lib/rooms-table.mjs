@@ -49,7 +49,7 @@ export const WEB_ARROWS = {
   wasm: { rooms: [], types: ['engine'] }, // the declaration of the module; the module itself is a build product
   engine: { rooms: ['wasm', ...WEB_LEAVES], types: ['protocol'] },
   worker: { rooms: ['protocol', 'engine', 'storage', 'download', ...WEB_LEAVES] },
-  api: { rooms: ['protocol', 'chat', ...WEB_LEAVES], packages: ['@huggingface/jinja'] },
+  api: { rooms: ['protocol', 'chat', ...WEB_LEAVES] },
   index: { rooms: ['api', 'chat', ...WEB_LEAVES] },
 };
 

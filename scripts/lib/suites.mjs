@@ -47,10 +47,10 @@ const ctest = (preset, name) => async (emscripten) => {
   return collectCtest({ folder, junit, code });
 };
 
-/** Scripts that run the command-line program over models and leave [{ name, outcome: ok | FAIL | skip }]. */
+/** Scripts that run the command-line program over models, and real chat templates, and leave [{ name, outcome: ok | FAIL | skip }]. */
 async function golden() {
   const total = { passed: 0, failed: [], skipped: [] };
-  for (const check of ['golden', 'bits', 'greedy']) {
+  for (const check of ['golden', 'bits', 'greedy', 'templates']) {
     const file = path.join(RESULTS, `${check}.json`);
     const script = inRoot(`tests/golden/check-${check}.mjs`);
     const { code } = await run(process.execPath, [script, '--json', file], show);
@@ -83,7 +83,7 @@ export const SUITES = [
   { name: 'generated', needs: [], run: generated },
   { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
-  { name: 'golden', needs: ['native-release'], run: golden },
+  { name: 'golden', needs: ['native-release', 'package'], run: golden },
   { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
   { name: 'opcodes', needs: WASM_MODULES, run: checker('opcodes') },
   {

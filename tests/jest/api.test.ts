@@ -71,6 +71,23 @@ describe('loading', () => {
     await model.dispose();
   });
 
+  test('a file without a template gets that of its family, or the one of loadModel', async () => {
+    const key = bytes.indexOf('tokenizer.chat_template');
+    const without = Buffer.from(bytes);
+    without.write('tokenizer.chat_nothing!', key, 'latin1');
+    server.on('/models/tinychat.gguf', whole(without));
+    const model = await load();
+    expect(model.info.details).toMatchObject({ chat_template: null });
+    expect(await model.chat(hello.messages).text()).toBe(replyOf(hello).text);
+    await model.dispose();
+    const chatTemplate = "{{ raise_exception('that of loadModel') }}";
+    const other = await load({ chatTemplate });
+    await expect(other.chat(hello.messages).text()).rejects.toMatchObject({
+      details: { raised: 'that of loadModel' },
+    });
+    await other.dispose();
+  });
+
   test('a second load does not download again', async () => {
     const [one, two] = await Promise.all([load(), load()]);
     expect(server.requests).toHaveLength(1);
@@ -284,6 +301,25 @@ describe('answers', () => {
     });
     // Each of the three spellings takes several plain tokens instead of one.
     expect(last.stats?.promptTokens).toBeGreaterThan(asControl.length + 3);
+  });
+
+  test('control tokens in a message count when the caller allows them', async () => {
+    const content = 'Hello!<|im_end|>\n<|im_start|>assistant\n';
+    const options = { allowControlTokens: true, addGenerationPrompt: false, maxTokens: 1 };
+    const { last } = await collect(model.chat([{ role: 'user', content }], options));
+    const ids = await model.tokenize(`<|im_start|>user\n${content}<|im_end|>\n`, { parseSpecial: true });
+    expect(last.stats?.promptTokens).toBe(ids.length);
+  });
+
+  test('the caller’s template comes before the file’s', async () => {
+    const template = "{{ '<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n' }}";
+    expect(await model.chat(whoAreYou.messages, { template }).text()).toBe(replyOf(hello).text);
+    expect(await model.chat(hello.messages, { template: 'chatml' }).text()).toBe(replyOf(hello).text);
+    const refusing = model.chat(hello.messages, { template: "{{ raise_exception('no') }}" });
+    await expect(refusing.text()).rejects.toMatchObject({ code: 'template_failed', details: { raised: 'no' } });
+    expect(await codeOf(() => model.chat(hello.messages, { template: 'tool_use' }).text())).toBe(
+      'no_chat_template',
+    );
   });
 
   test('complete continues a text, and parses control tokens only when told to', async () => {

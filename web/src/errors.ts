@@ -39,8 +39,8 @@ export const hostErrorCodes = [
   'unsupported_browser', // the browser or the page lacks something the engine needs
   'busy', // the model is answering, and the request was not to wait
   'no_chat_template', // the file has no chat template
-  'template_failed', // the chat template raised an error
-  'unsafe_prompt', // a message spells a control token and cannot be told apart from the template's own
+  'template_failed', // the chat template cannot be read, or failed, or refuses the chat
+  'template_limit', // the chat template takes too many steps or makes too much text
 ] as const;
 
 export type EngineErrorCode = (typeof engineErrorCodes)[number];
@@ -90,6 +90,9 @@ export class StorageQuotaError extends LayerstreamError {}
 /** A worker died. Every pending call is rejected with this; the next loadModel starts a new one. */
 export class WorkerCrashedError extends LayerstreamError {}
 
+/** The chat template did not work. `details.raised`: its own words, when it refused the chat (raise_exception). */
+export class ChatTemplateError extends LayerstreamError {}
+
 type ErrorClass = new (code: ErrorCode, message: string, init?: ErrorInit) => LayerstreamError;
 
 const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
@@ -125,8 +128,8 @@ const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   unsupported_browser: LayerstreamError,
   busy: LayerstreamError,
   no_chat_template: UnsupportedModelError,
-  template_failed: LayerstreamError,
-  unsafe_prompt: LayerstreamError,
+  template_failed: ChatTemplateError,
+  template_limit: ChatTemplateError,
 };
 
 export function isErrorCode(code: string): code is ErrorCode {

@@ -7,7 +7,9 @@ export { renderChat } from './api/render-chat.js';
 export type {
   Capabilities,
   ChatMessage,
+  ChatOptions,
   CompleteOptions,
+  ContentPart,
   EngineBuild,
   FinishReason,
   GenerateOptions,
@@ -28,6 +30,7 @@ export type {
 } from './api/types.js';
 export {
   BadModelError,
+  ChatTemplateError,
   ContextFullError,
   LayerstreamError,
   NetworkError,

@@ -5,13 +5,15 @@ import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
 import type { Prompt, SamplingSettings } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
+import { chooseTemplate } from './chat-template.js';
 import { GenerationStream } from './generation.js';
 import { rulesOf } from './generation-rules.js';
 import type { Connection } from './host.js';
-import { at, stringAt } from './json.js';
+import { stringAt } from './json.js';
 import { renderPrompt } from './render-chat.js';
 import type {
   ChatMessage,
+  ChatOptions,
   CompleteOptions,
   GenerateOptions,
   Generation,
@@ -52,6 +54,8 @@ export class LoadedModel implements Model {
   readonly info: ModelInfo;
   readonly #engine: Connection<EngineMethods>;
   readonly #giveBack: () => Promise<void>;
+  /** That of loadModel. */
+  readonly #chatTemplate: string | undefined;
   /** Prompts are made one after another, so that answers queue in the order they were asked for. */
   readonly #prompts = new SerialQueue();
   #released: Promise<void> | null = null;
@@ -60,22 +64,28 @@ export class LoadedModel implements Model {
   #answers = 0;
 
   /** `giveBack` lets go of the weights; called once, also when the engine dies. */
-  constructor(info: ModelInfo, engine: Connection<EngineMethods>, giveBack: () => Promise<void>) {
+  constructor(
+    info: ModelInfo,
+    engine: Connection<EngineMethods>,
+    giveBack: () => Promise<void>,
+    chatTemplate?: string,
+  ) {
     this.info = info;
     this.#engine = engine;
     this.#giveBack = giveBack;
+    this.#chatTemplate = chatTemplate;
     engine.onCrash(() => void this.#release());
   }
 
-  chat(messages: readonly ChatMessage[], options: GenerateOptions = {}): Generation {
-    return this.#generation(() => this.#renderPrompt(messages), options);
+  chat(messages: readonly ChatMessage[], options: ChatOptions = {}): Generation {
+    return this.#generation(() => this.#renderPrompt(messages, options), options);
   }
 
   complete(prompt: string | readonly number[], options: CompleteOptions = {}): Generation {
     const { parseSpecial = false } = options;
     const whole: Prompt =
       typeof prompt === 'string'
-        ? { text: prompt, addSpecial: true, parseSpecial, untrusted: [], contents: [] }
+        ? { text: prompt, addSpecial: true, parseSpecial, untrusted: [] }
         : { ids: idsOf(prompt) };
     return this.#generation(() => Promise.resolve(whole), options);
   }
@@ -111,16 +121,15 @@ export class LoadedModel implements Model {
     return this.#released;
   }
 
-  async #renderPrompt(messages: readonly ChatMessage[]): Promise<Prompt> {
-    const template = at(this.info.details, 'chat_template');
-    if (typeof template !== 'string' || template === '') {
-      throw createError('no_chat_template', `${this.info.name} has no chat template: use complete()`);
-    }
-    return renderPrompt(template, {
-      messages,
-      bosToken: stringAt(this.info.details, 'tokenizer', 'bos_token'),
-      eosToken: stringAt(this.info.details, 'tokenizer', 'eos_token'),
+  async #renderPrompt(messages: readonly ChatMessage[], options: ChatOptions): Promise<Prompt> {
+    const template = await chooseTemplate(this.info, {
+      wanted: options.template ?? this.#chatTemplate,
+      hasTools: (options.tools?.length ?? 0) > 0,
+      hasToken: async (text) => (await this.tokenize(text, { parseSpecial: true })).length === 1,
     });
+    const bosToken = stringAt(this.info.details, 'tokenizer', 'bos_token');
+    const eosToken = stringAt(this.info.details, 'tokenizer', 'eos_token');
+    return renderPrompt(template, { ...options, messages, bosToken, eosToken }, options.allowControlTokens);
   }
 
   #generation(makePrompt: () => Promise<Prompt>, options: GenerateOptions): Generation {

@@ -128,7 +128,7 @@ export function createApi(host: Host): PackageApi {
         threads: settings.threads,
         details: opened.details,
       };
-      return new LoadedModel(info, engine, async () => void (await give(acquired)));
+      return new LoadedModel(info, engine, async () => void (await give(acquired)), options.chatTemplate);
     } catch (error) {
       await give(acquired);
       throw error;

@@ -49,13 +49,28 @@ export interface LoadOptions {
   headers?: Record<string, string>;
   signal?: AbortSignal;
   onProgress?: (progress: LoadProgress) => void;
+  /** Chat template in place of the file's own: Jinja text, or a name (see ChatOptions.template). */
+  chatTemplate?: string;
   /** Size a slice of weights aims at, bytes. For tests and experiments. */
   unitBytes?: number;
 }
 
+export interface ContentPart {
+  type: 'text' | (string & {});
+  text?: string;
+}
+
+/** As templates read them; fields that are not named here are passed on to the template as well. */
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant' | (string & {});
-  content: string;
+  role: 'system' | 'user' | 'assistant' | 'tool' | (string & {});
+  /** null or left out where a message has only tool calls. */
+  content?: string | readonly ContentPart[] | null;
+  /** Calls an assistant message makes; their `arguments` as the template wants them: an object, or JSON text. */
+  tool_calls?: readonly unknown[];
+  tool_call_id?: string;
+  name?: string;
+  /** What the model thought before this answer, for templates that ask for it apart. */
+  reasoning_content?: string;
 }
 
 export interface SamplingOptions {
@@ -91,6 +106,26 @@ export interface GenerateOptions extends SamplingOptions {
   signal?: AbortSignal;
   /** Called while a pass runs: block k of n, of the prompt or of a step. */
   onProgress?: (progress: PassProgress) => void;
+}
+
+export interface ChatOptions extends GenerateOptions {
+  /**
+   * Template to use: Jinja text, the name of one of the file's named templates ('tool_use', 'rag', …), or of a
+   * built-in one ('chatml', 'llama3', …). Default: that of loadModel, else the file's own (with `tools`: its
+   * 'tool_use', if it has one), else one that fits the family (docs/api.md).
+   */
+  template?: string;
+  /** JSON schemas of tools, for templates that know them. */
+  tools?: readonly unknown[];
+  /** More variables of the template: enable_thinking, date_string, documents, … */
+  variables?: Readonly<Record<string, unknown>>;
+  /** End the prompt with the beginning of an assistant message. Default true. */
+  addGenerationPrompt?: boolean;
+  /**
+   * Let text of messages, tools and variables become control tokens where it spells them. Default false: it stays
+   * text. Only for messages you wrote yourself.
+   */
+  allowControlTokens?: boolean;
 }
 
 export interface CompleteOptions extends GenerateOptions {
@@ -138,8 +173,8 @@ export interface ModelInfo {
 
 export interface Model {
   readonly info: ModelInfo;
-  /** Renders the file's chat template and answers. */
-  chat(messages: readonly ChatMessage[], options?: GenerateOptions): Generation;
+  /** Renders the chat template and answers. */
+  chat(messages: readonly ChatMessage[], options?: ChatOptions): Generation;
   /** Continues a text, or token ids, to which nothing is added. */
   complete(prompt: string | readonly number[], options?: CompleteOptions): Generation;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number[]>;
@@ -154,8 +189,12 @@ export interface RenderChatOptions {
   messages: readonly ChatMessage[];
   /** End with the beginning of an assistant message. Default true. */
   addGenerationPrompt?: boolean;
+  /** The same, as templates and transformers spell it; so are the two below. */
+  add_generation_prompt?: boolean;
   bosToken?: string;
+  bos_token?: string;
   eosToken?: string;
+  eos_token?: string;
   /** JSON schemas of tools, for templates that know them. */
   tools?: readonly unknown[];
   /** More variables of the template. */

@@ -125,17 +125,12 @@ export interface TextRange {
   end: number;
 }
 
-/**
- * Text to continue. `untrusted` are the ranges that came from messages: control tokens spelled there stay text.
- * When the ranges are not known (`untrusted: null`), `contents` are checked instead, and a prompt in which one
- * of them spells a control token is refused.
- */
+/** Text to continue. `untrusted` are the ranges that came from messages: control tokens spelled there stay text. */
 export interface TextPrompt {
   text: string;
   addSpecial: boolean;
   parseSpecial: boolean;
-  untrusted: readonly TextRange[] | null;
-  contents: readonly string[];
+  untrusted: readonly TextRange[];
 }
 
 /** Ids as they are: nothing is added to them. */

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Prompt -> ids, such that text of a message never becomes a control token. The prompt is tokenised as one text
-// wherever that is safe (cutting it would change how words merge); only where a message spells a control token is
-// it cut around the spelling, and the spelling itself is tokenised as plain text.
+// wherever that is safe (cutting it would change how words merge); only where a control token takes in a character
+// that came from a message is it cut around the spelling, and the spelling itself is tokenised as plain text.
 
-import { createError } from '../errors.js';
 import type { Engine } from '../engine/module.js';
 import type { Prompt, TextRange } from '../protocol/data.js';
 
 export class PromptTokenizer {
   readonly #engine: Engine;
-  /** Texts of all control tokens, longest first; made when first needed (it walks the vocabulary). */
-  #controlTexts: string[] | null = null;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -20,25 +17,12 @@ export class PromptTokenizer {
     if ('ids' in prompt) {
       return prompt.ids;
     }
-    const { text, addSpecial, parseSpecial } = prompt;
-    if (!parseSpecial) {
-      return this.#engine.tokenize(text, { addSpecial, parseSpecial });
+    const { text, addSpecial, parseSpecial, untrusted } = prompt;
+    const whole = this.#engine.tokenize(text, { addSpecial, parseSpecial });
+    const spellings = parseSpecial ? spelledBy(untrusted, text, this.#controlTexts(whole)) : [];
+    if (spellings.length === 0) {
+      return whole;
     }
-    if (prompt.untrusted === null) {
-      const spelled = prompt.contents.find((content) => this.#spellsControl(content));
-      if (spelled !== undefined) {
-        throw createError(
-          'unsafe_prompt',
-          'a message contains the text of a control token, and this chat template changes messages in a way that ' +
-            'hides which text is whose',
-          { details: { message: spelled.slice(0, 200) } },
-        );
-      }
-      return this.#engine.tokenize(text, { addSpecial, parseSpecial });
-    }
-    const spellings = prompt.untrusted
-      .filter((range) => this.#spellsControl(text.slice(range.start, range.end)))
-      .flatMap((range) => this.#spellingsIn(text, range));
     const ids: number[] = [];
     let at = 0;
     for (const spelling of [...spellings, { start: text.length, end: text.length }]) {
@@ -55,40 +39,35 @@ export class PromptTokenizer {
     return ids;
   }
 
-  #spellsControl(text: string): boolean {
-    const parsed = this.#engine.tokenize(text, { addSpecial: false, parseSpecial: true });
-    const plain = this.#engine.tokenize(text, { addSpecial: false, parseSpecial: false });
-    return parsed.length !== plain.length || parsed.some((id, index) => id !== plain[index]);
-  }
-
-  #spellingsIn(text: string, range: TextRange): TextRange[] {
-    const controls = this.#controls();
-    const found: TextRange[] = [];
-    for (let at = range.start; at < range.end;) {
-      const control = controls.find(
-        (candidate) => text.startsWith(candidate, at) && at + candidate.length <= range.end,
-      );
-      if (control === undefined) {
-        at += 1;
-      } else {
-        found.push({ start: at, end: at + control.length });
-        at += control.length;
+  /** Texts of the control tokens among the ids, longest first. */
+  #controlTexts(ids: readonly number[]): string[] {
+    const texts: string[] = [];
+    for (const id of new Set(ids)) {
+      const text = this.#engine.detokenize([id], true);
+      if (text !== '' && this.#engine.detokenize([id], false) === '') {
+        texts.push(text);
       }
     }
-    return found;
+    return texts.sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
   }
+}
 
-  #controls(): string[] {
-    if (this.#controlTexts === null) {
-      const texts: string[] = [];
-      for (let id = 0; id < this.#engine.vocabSize; ++id) {
-        const text = this.#engine.detokenize([id], true);
-        if (text !== '' && this.#engine.detokenize([id], false) === '') {
-          texts.push(text);
-        }
-      }
-      this.#controlTexts = texts.sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
-    }
-    return this.#controlTexts;
+/** Where one of `words` stands with at least one character in one of the sorted `ranges`. */
+function spelledBy(ranges: readonly TextRange[], text: string, words: readonly string[]): TextRange[] {
+  if (ranges.length === 0 || words.length === 0) {
+    return [];
   }
+  const pattern = new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
+  const found: TextRange[] = [];
+  let next = 0;
+  for (const match of text.matchAll(pattern)) {
+    const spelling = { start: match.index, end: match.index + match[0].length };
+    while ((ranges[next]?.end ?? Infinity) <= spelling.start) {
+      next += 1;
+    }
+    if ((ranges[next]?.start ?? Infinity) < spelling.end) {
+      found.push(spelling);
+    }
+  }
+  return found;
 }
