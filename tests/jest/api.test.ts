@@ -316,7 +316,10 @@ describe('answers', () => {
     expect(await model.chat(whoAreYou.messages, { template }).text()).toBe(replyOf(hello).text);
     expect(await model.chat(hello.messages, { template: 'chatml' }).text()).toBe(replyOf(hello).text);
     const refusing = model.chat(hello.messages, { template: "{{ raise_exception('no') }}" });
-    await expect(refusing.text()).rejects.toMatchObject({ code: 'template_failed', details: { raised: 'no' } });
+    await expect(refusing.text()).rejects.toMatchObject({
+      code: 'template_failed',
+      details: { raised: 'no' },
+    });
     expect(await codeOf(() => model.chat(hello.messages, { template: 'tool_use' }).text())).toBe(
       'no_chat_template',
     );

@@ -28,6 +28,11 @@ export async function readmeExample(signal: AbortSignal): Promise<string> {
   for await (const { text } of model.chat([{ role: 'user', content: 'Hello!' }], { signal })) {
     console.log(text);
   }
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const parts = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
+  await model.chat(parts, { tools, template: 'tool_use', variables: { enable_thinking: false } }).text();
+  // @ts-expect-error: content is text, parts or null
+  model.chat([{ role: 'user', content: 5 }]);
   return model.complete('Once upon a time', { maxTokens: 20, temperature: 0.7, seed: 1 }).text();
 }
 

@@ -51,7 +51,7 @@ EXPRESSIONS = [
     "'a' if nope else 'b' if nil else 'c'", "1 if 0 else 2 if 0 else 3", "[] or {} or () or 'last'", "2 > 1 and 1 > 0",
     # lookup
     "messages[0].role", "messages[0]['role']", "messages[-1].content[0].text", "messages[10]", "messages[10].x", "nope.x",
-    "nope['x']", "nope()", "nope.x.y", "nil.x", "nil['x']", "d.b", "d['b']", "d.zzz", "d.zzz.y", 
+    "nope['x']", "{'is': 1, 'in': 2, 'not': 3}.is", "{'is': 1, 'in': 2}.in + 1", "{'if': 5}.if if t else 3", "nope()", "nope.x.y", "nil.x", "nil['x']", "d.b", "d['b']", "d.zzz", "d.zzz.y", 
     "odd.items() | list", "odd['items']", "odd['get']", "odd.get('get')", "odd['']", "s[0]", "s[-1]", "s[100]", "u[9]", "u[10:]", "l[1]",
     "l[-4]", "l[true]", "l[1.0]", "l['a']", "n.x", "n[0]", "s.nope", "s['upper']()", "l.0", "nested.k.j.1.z",
     "nested['k']['j'][1]['z']", "d.get('a')", "d.get('q')", "d.get('q', 5)", "d.get('q', nope)", "d.__class__", "s.__class__",

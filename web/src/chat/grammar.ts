@@ -148,7 +148,9 @@ class Respeller {
   #next(): void {
     const here = this.#tokens[this.#at] ?? token('', '');
     const isInfix = endsOperand(this.#out.at(-1));
-    if (isWord(here, 'is')) {
+    if (this.#out.at(-1)?.type === 'Dot') {
+      this.#emit(here); // a name, even if it is spelled like an operator
+    } else if (isWord(here, 'is')) {
       this.#test();
     } else if (isInfix && isSigned(here)) {
       this.#sign(here);

@@ -7,7 +7,7 @@ import { Text, TextBuilder } from './text.js';
 import { Callable, Dict, Float, Sequence, typeName, Undefined, type Value } from './values.js';
 
 /** As Python writes a float: shortest digits that read back, exponent from 1e16 and below 1e-4. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';

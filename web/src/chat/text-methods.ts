@@ -217,7 +217,7 @@ const partition =
   };
 
 /** Fills up to a width: `left` of the missing characters go before the text. */
-export function padded(self: Text, width: number, fill: Text, left: (missing: number) => number): Text {
+function padded(self: Text, width: number, fill: Text, left: (missing: number) => number): Text {
   const missing = Math.max(0, width - lengthOf(self));
   const before = left(missing);
   return concat(fill.repeat(before), self, fill.repeat(missing - before));

@@ -123,8 +123,6 @@ export interface Arguments {
   named: ReadonlyMap<string, Value>;
 }
 
-export const noArguments: Arguments = { positional: [], named: new Map() };
-
 /** A function, a macro or a bound method. */
 export class Callable {
   readonly name: string;
