@@ -4,21 +4,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { chooseTemplate, type TemplateChoice } from '#web/api/chat-template.js';
 import { renderChat } from '#web/api/render-chat.js';
-import type { ModelInfo } from '#web/api/types.js';
 import { builtInTemplate } from '#web/chat/families.js';
 import { codeOf, thrownBy } from './support/assertions.js';
-
-const infoOf = (details: unknown): ModelInfo => ({
-  name: 'some model',
-  architecture: 'llama',
-  fileBytes: 0,
-  contextLength: 0,
-  vocabSize: 0,
-  blockCount: 0,
-  storage: 'memory',
-  storageReason: null,
-  details,
-});
 
 function choose(
   details: unknown,
@@ -26,7 +13,10 @@ function choose(
 ): Promise<string> {
   const { tokens = [], ...rest } = choice;
   const hasToken = async (text: string): Promise<boolean> => tokens.includes(text);
-  return chooseTemplate(infoOf(details), { wanted: undefined, hasTools: false, hasToken, ...rest });
+  return chooseTemplate(
+    { name: 'some model', details },
+    { wanted: undefined, hasTools: false, hasToken, ...rest },
+  );
 }
 
 const file = {

@@ -5,6 +5,9 @@ import { createError } from '../errors.js';
 import { at, stringAt } from './json.js';
 import type { ModelInfo } from './types.js';
 
+/** What is asked of the model: how it is called, and the engine's description. */
+type Described = Pick<ModelInfo, 'name' | 'details'>;
+
 export interface TemplateChoice {
   /** Of the call, else of loadModel. */
   wanted: string | undefined;
@@ -16,7 +19,7 @@ export interface TemplateChoice {
 /** Jinja text has tags; anything else is a name. */
 const isName = (template: string): boolean => !template.includes('{');
 
-export async function chooseTemplate(info: ModelInfo, choice: TemplateChoice): Promise<string> {
+export async function chooseTemplate(info: Described, choice: TemplateChoice): Promise<string> {
   const { wanted, hasTools } = choice;
   const named = (name: string): string => stringAt(info.details, 'chat_templates', name);
   if (wanted !== undefined) {
@@ -30,7 +33,7 @@ export async function chooseTemplate(info: ModelInfo, choice: TemplateChoice): P
   return ofFamily(info, choice.hasToken);
 }
 
-async function builtIn(name: string, info: ModelInfo): Promise<string> {
+async function builtIn(name: string, info: Described): Promise<string> {
   const { builtInTemplate } = await import('../chat/families.js');
   const template = builtInTemplate(name);
   if (template === null) {
@@ -42,7 +45,7 @@ async function builtIn(name: string, info: ModelInfo): Promise<string> {
   return template;
 }
 
-async function ofFamily(info: ModelInfo, hasToken: (text: string) => Promise<boolean>): Promise<string> {
+async function ofFamily(info: Described, hasToken: (text: string) => Promise<boolean>): Promise<string> {
   const { builtInTemplate, familyOf } = await import('../chat/families.js');
   const family = await familyOf(hasToken, stringAt(info.details, 'tokenizer', 'pre'));
   const template = family === null ? null : builtInTemplate(family);
