@@ -67,8 +67,10 @@ void multiply_rows(const Job& job, std::size_t begin, std::size_t end, std::size
   }
 }
 
+// A function of its own for each type: one with all of them is too much for optimisers, and a name to look for
+// (scripts/check-opcodes.mjs).
 template <quant::Trait Q>
-void multiply_panel(const Job& job, std::size_t begin, std::size_t end) {
+[[gnu::noinline]] void multiply_panel(const Job& job, std::size_t begin, std::size_t end) {
   std::size_t column = 0;
   if constexpr (quant::IntegerTrait<Q>) {
     for (; column + 4 <= job.x.n_columns; column += 4) multiply_rows<Q, 4>(job, begin, end, column);
