@@ -28,11 +28,12 @@ function typeNames() {
   return list[1].split(',').map((name) => name.trim());
 }
 
-/** [{ name, count(opcode), opcodes }] of every function. */
+/** [{ name, opcodes: Map }] of every function. wasm-dis numbers them from 0, the symbol map after the imported ones. */
 function functionsOf(wat, symbols) {
   const names = new Map(
-    symbols.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+    symbols.split('\n').map((line) => [Number(/^\d+/.exec(line)?.[0]), line.replace(/^\d+:/, '')]),
   );
+  const imported = wat.match(/^ \(import .*\(func /gm)?.length ?? 0;
   return wat
     .split(/^ \(func \$/m)
     .slice(1)
@@ -40,8 +41,7 @@ function functionsOf(wat, symbols) {
       const opcodes = new Map();
       for (const [opcode] of text.matchAll(/\b[fiv]\d+x?\d*\.[a-z0-9_]+/g))
         opcodes.set(opcode, (opcodes.get(opcode) ?? 0) + 1);
-      const id = /^[^\s)]+/.exec(text)[0];
-      return { name: names.get(id) ?? id, opcodes };
+      return { name: names.get(imported + parseInt(text, 10)) ?? '', opcodes };
     });
 }
 
