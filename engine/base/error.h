@@ -30,6 +30,7 @@ namespace layerstream {
   X(out_of_memory, "an allocation failed")                                               \
   X(io_failed, "a read failed or came back short")                                       \
   X(non_finite, "the logits are not finite numbers")                                     \
+  X(no_candidates, "every token is banned or masked")                                    \
   X(cancelled, "the caller cancelled")                                                   \
   X(internal, "our bug")
 

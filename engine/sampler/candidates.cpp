@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Sorting is only done as far as a step asks: a vocabulary has up to 256 k tokens, a step looks at few.
+// A vocabulary has up to 256 k tokens and a step looks at few: nothing is sorted further than asked.
 
 #include "sampler/candidates.h"
 
-#include <algorithm>
+#include <limits>
 
 namespace layerstream {
 namespace {
@@ -12,38 +12,60 @@ bool comes_before(const Candidate& a, const Candidate& b) { return a.before(b); 
 
 }  // namespace
 
-void Candidates::assign(std::span<const float> logits) {
+void Candidates::assign(std::span<const float> logits, std::span<const std::int32_t> banned) {
+  constexpr float kImpossible = -std::numeric_limits<float>::infinity();
   items_.resize(logits.size());
-  for (std::size_t i = 0; i < logits.size(); ++i) items_[i] = {logits[i], static_cast<std::int32_t>(i)};
-  n_sorted_ = 0;
-}
-
-void Candidates::sort_first(std::size_t count) {
-  count = std::min(count, items_.size());
-  if (count <= n_sorted_) return;
-  const auto begin = items_.begin() + static_cast<std::ptrdiff_t>(n_sorted_);
-  const auto end = items_.begin() + static_cast<std::ptrdiff_t>(count);
-  if (end != items_.end()) std::nth_element(begin, end, items_.end(), comes_before);
-  std::sort(begin, end, comes_before);
-  n_sorted_ = count;
+  std::size_t n = 0;
+  std::size_t id = 0;
+  const auto take_below = [&](std::size_t end) {
+    for (; id < end; ++id) {
+      items_[n] = {logits[id], static_cast<std::int32_t>(id)};
+      n += logits[id] == kImpossible ? 0 : 1;
+    }
+  };
+  for (const std::int32_t out : banned) {
+    take_below(static_cast<std::size_t>(out));
+    id = static_cast<std::size_t>(out) + 1;
+  }
+  take_below(logits.size());
+  items_.resize(n);
+  standing_ = Standing::by_id;
 }
 
 void Candidates::keep_first(std::size_t count) {
-  items_.resize(std::min(count, items_.size()));
-  n_sorted_ = std::min(n_sorted_, items_.size());
+  count = std::min(count, items_.size());
+  if (count > 0 && standing_ != Standing::by_logit) select_first(count);
+  items_.resize(count);
 }
 
-void Candidates::keep_at_least(double least) {
-  // The sorted front falls, so what goes of it goes at its end: the front stays sorted.
-  std::size_t sorted = 0;
-  while (sorted < n_sorted_ && static_cast<double>(items_[sorted].logit) >= least) ++sorted;
-  std::erase_if(items_, [least](const Candidate& candidate) { return static_cast<double>(candidate.logit) < least; });
-  n_sorted_ = sorted;
+// One scan with a threshold, the worst of the best `count` so far. Few of a vocabulary pass it; those gather at the
+// front, and whenever there are `limit` of them the best are selected anew.
+void Candidates::select_first(std::size_t count) {
+  const auto at = [this](std::size_t index) { return items_.begin() + static_cast<std::ptrdiff_t>(index); };
+  const std::size_t limit = 2 * count + 64;
+  Candidate worst{std::numeric_limits<float>::lowest(), std::numeric_limits<std::int32_t>::max()};
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].before(worst)) continue;
+    items_[n++] = items_[i];
+    if (n < limit) continue;
+    std::nth_element(items_.begin(), at(count - 1), at(n), comes_before);
+    worst = items_[count - 1];
+    n = count;
+  }
+  std::nth_element(items_.begin(), at(count - 1), at(n), comes_before);
+  std::sort(items_.begin(), at(count), comes_before);
+  standing_ = Standing::by_logit;
 }
 
 float Candidates::highest_logit() const {
-  if (n_sorted_ > 0) return items_.front().logit;
+  if (standing_ == Standing::by_logit) return items_.front().logit;
   return std::ranges::max(items_, {}, &Candidate::logit).logit;
+}
+
+float Candidates::to_logit(double value) {
+  constexpr double kGreatest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(value, -kGreatest, kGreatest));
 }
 
 }  // namespace layerstream

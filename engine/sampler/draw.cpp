@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The multinomial draw: the first candidate at which the running sum of e^(logit - highest) passes u * total.
 
-#include "base/math.h"
+#include "sampler/softmax.h"
 #include "sampler/steps.h"
 
 namespace layerstream {
 
-std::int32_t draw(const Candidates& candidates, Rng& rng) {
-  const double highest = candidates.highest_logit();
-  double total = 0.0;
-  for (const Candidate& candidate : candidates.items()) total += math::exp(candidate.logit - highest);
-
-  const double target = rng.next_uniform() * total;
+Draw draw(const Candidates& candidates, Rng& rng) {
+  const Softmax softmax(candidates);
+  const double target = rng.next_uniform() * softmax.total_weight();
   double sum = 0.0;
-  std::int32_t last = candidates.items().front().id;
+  Draw last;
   for (const Candidate& candidate : candidates.items()) {
-    const double weight = math::exp(candidate.logit - highest);
-    if (weight > 0.0) last = candidate.id;
+    const double weight = softmax.weight(candidate.logit);
+    if (weight > 0.0) last = {candidate.id, weight / softmax.total_weight()};
     sum += weight;
     if (sum > target) return last;
   }

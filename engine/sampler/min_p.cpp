@@ -8,7 +8,8 @@ namespace layerstream {
 
 void keep_min_p(Candidates& candidates, float min_p) {
   if (min_p <= 0.0f) return;
-  candidates.keep_at_least(static_cast<double>(candidates.highest_logit()) + math::log(static_cast<double>(min_p)));
+  const double least = static_cast<double>(candidates.highest_logit()) + math::log(static_cast<double>(min_p));
+  candidates.keep_if([least](const Candidate& candidate) { return static_cast<double>(candidate.logit) >= least; });
 }
 
 }  // namespace layerstream

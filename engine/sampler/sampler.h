@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Logits -> token. A chain of small steps in the field's usual order (llama.cpp's default):
-// top-k, top-p, min-p, temperature, then a draw. Deterministic on every build: own RNG, own exp,
-// orders by (value, id).
+// Logits -> token: mask, logit bias and bans, then a chain of small steps in a settable order, then a draw.
+// Deterministic on every build: own RNG, own exp, orders by (value, id). One sampler serves one answer: the random
+// sequence and Mirostat's state begin with it.
 
 #include <cstdint>
 #include <span>
@@ -10,35 +10,56 @@
 
 #include "base/error.h"
 #include "sampler/candidates.h"
+#include "sampler/config.h"
+#include "sampler/dry.h"
+#include "sampler/history.h"
+#include "sampler/logprobs.h"
+#include "sampler/penalties.h"
 #include "sampler/rng.h"
 
 namespace layerstream {
 
-struct SamplerConfig {
-  float temperature = 0.0f;  // <= 0: greedy (highest logit, ties to the lowest id)
-  std::int32_t top_k = 0;    // <= 0: off
-  float top_p = 1.0f;        // >= 1: off; keeps the shortest prefix whose probability reaches top_p
-  float min_p = 0.0f;        // <= 0: off; keeps p >= min_p * p_max
-  std::uint64_t seed = 0;
+// Where constrained decoding comes in: looks at the logits before every other step and sets those of tokens that must not
+// be drawn to -inf (NaN and +inf are an error). What it allows depends on what was drawn, which is its owner's business.
+class LogitMask {
+ public:
+  virtual ~LogitMask() = default;
+  virtual Result<void> apply(std::span<float> logits) = 0;  // [n_tokens]
 };
 
 class Sampler {
  public:
-  // bad_argument for NaN or infinite settings, top_p < 0, min_p > 1.
-  [[nodiscard]] static Result<Sampler> create(const SamplerConfig& config);
+  // Draws ids below n_tokens. bad_argument for settings that `check` refuses.
+  [[nodiscard]] static Result<Sampler> create(SamplerConfig config, std::size_t n_tokens);
 
-  // logits [vocab_size]; ids at or above `n_tokens` (padding rows) are never drawn.
-  // bad_argument unless 1 <= n_tokens <= vocab_size; non_finite if any logit is NaN or infinite.
-  [[nodiscard]] Result<std::int32_t> sample(std::span<const float> logits, std::size_t n_tokens);
+  // logits [vocab_size >= n_tokens]; rows at or above n_tokens (padding) are never drawn. `history` are the tokens
+  // before, for penalties and DRY. bad_argument for too few logits; non_finite if a logit is NaN or infinite;
+  // no_candidates if every token is banned or masked; and what the mask fails with.
+  [[nodiscard]] Result<std::int32_t> sample(std::span<const float> logits, History history, LogitMask* mask = nullptr);
+
+  // Of the logits as they came from the model, whatever the settings. logits as above, all finite; id < n_tokens.
+  [[nodiscard]] Logprobs logprobs(std::span<const float> logits, std::int32_t id, std::size_t n_top);
 
   [[nodiscard]] const SamplerConfig& config() const { return config_; }
 
  private:
-  explicit Sampler(const SamplerConfig& config) : config_(config), rng_(config.seed) {}
+  Sampler(SamplerConfig config, std::size_t n_tokens);
+
+  // The logits that go in, as the mask leaves them; refers to `logits` or to masked_.
+  [[nodiscard]] Result<std::span<const float>> drawable(std::span<const float> logits, LogitMask* mask);
+  void run_step(SamplerStep step, History history);
 
   SamplerConfig config_;
+  std::size_t n_tokens_ = 0;
+  std::vector<TokenValue> addends_;    // of the logit bias
+  std::vector<std::int32_t> banned_;   // ascending
+  Penalties penalties_;
+  Dry dry_;
   Rng rng_;
-  Candidates candidates_;  // memory kept from draw to draw
+  double max_surprise_ = 0.0;  // Mirostat's state, bits
+  // Memory kept from draw to draw.
+  Candidates candidates_;
+  std::vector<float> masked_;
 };
 
 }  // namespace layerstream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// top-k: the k highest logits, by partial selection.
+// top-k: the k highest logits.
 
 #include "sampler/steps.h"
 
@@ -7,7 +7,6 @@ namespace layerstream {
 
 void keep_top_k(Candidates& candidates, std::int32_t k) {
   if (k <= 0 || static_cast<std::size_t>(k) >= candidates.size()) return;
-  candidates.sort_first(static_cast<std::size_t>(k));
   candidates.keep_first(static_cast<std::size_t>(k));
 }
 

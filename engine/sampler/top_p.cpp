@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: MIT
-// top-p (nucleus). The front is sorted in growing portions, as a nucleus is mostly a few tokens of a large
-// vocabulary; sums run in the sorted order, so the portions do not show in the result.
+// top-p (nucleus). Candidates so improbable that all of them together do not make up the 1 - p outside are dropped
+// first, which leaves little of a large vocabulary to sort; half of that bound, so that no rounding matters.
 
-#include "base/math.h"
+#include "sampler/softmax.h"
 #include "sampler/steps.h"
 
 namespace layerstream {
 
 void keep_top_p(Candidates& candidates, float p) {
   if (p >= 1.0f || candidates.size() < 2) return;
-  const double highest = candidates.highest_logit();
-  double total = 0.0;
-  for (const Candidate& candidate : candidates.items()) total += math::exp(candidate.logit - highest);
+  const Softmax softmax(candidates);
+  const double outside = 1.0 - static_cast<double>(p);
+  const double least = math::log(0.5 * outside / static_cast<double>(candidates.size()));
+  candidates.keep_if([&](const Candidate& candidate) { return softmax.log_probability(candidate.logit) >= least; });
 
-  const double target = static_cast<double>(p) * total;
+  const double target = static_cast<double>(p) * softmax.total_weight();
   double sum = 0.0;
-  std::size_t portion = 64;  // first try; then four times as many
-  for (std::size_t kept = 0; kept < candidates.size(); ++kept) {
-    if (kept == 0 || kept == portion) {
-      if (kept != 0) portion *= 4;
-      candidates.sort_first(portion);
-    }
-    sum += math::exp(candidates.items()[kept].logit - highest);
-    if (sum >= target) return candidates.keep_first(kept + 1);
-  }
+  candidates.keep_until([&](const Candidate& candidate) {
+    sum += softmax.weight(candidate.logit);
+    return sum >= target;
+  });
 }
 
 }  // namespace layerstream

@@ -68,6 +68,7 @@ Result<void> SessionImpl::begin_pass(std::span<const Entry> entries) {
     return reserved;
   }
   in_pass_ = true;
+  drawn_.reset();
   stage_ = 0;
   script_->new_stage();
   written_ = std::max(written_, n_past_ + static_cast<std::uint32_t>(entries.size()));
@@ -154,6 +155,7 @@ Result<void> SessionImpl::finish_pass() {
   }
   in_pass_ = false;
   n_past_ += static_cast<std::uint32_t>(batch_.n);
+  history_.insert(history_.end(), batch_.tokens.begin(), batch_.tokens.end());
   ++sweeps_;
   residency_.clear_wants();
   residency_.set_cursor(0);

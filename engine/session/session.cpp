@@ -113,11 +113,12 @@ Result<std::uint32_t> SessionImpl::truncate(std::uint32_t n_past) {
   if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");
   n_past_ = kv_.can_resume_at(n_past, written_) ? n_past : 0;
   if (n_past_ == 0) written_ = 0;
+  history_.resize(n_past_);
   return n_past_;
 }
 
 Result<void> SessionImpl::set_sampler(const SamplerConfig& config) {
-  sampler_.emplace(LS_TRY(Sampler::create(config)));
+  sampler_.emplace(LS_TRY(Sampler::create(config, n_tokens())));
   return {};
 }
 
@@ -125,7 +126,13 @@ Result<TokenId> SessionImpl::sample() {
   if (batch_.n == 0) return fail(ErrorCode::bad_argument, "no pass has been run");
   const std::span<const float> last = logits(batch_.n - 1);
   if (last.empty()) return fail(ErrorCode::bad_argument, "the last entry of the last pass did not ask for logits");
-  return sampler_->sample(last, std::min(tokenizer_->vocab_size(), last.size()));
+  drawn_ = LS_TRY(sampler_->sample(last, history_, mask_));
+  return *drawn_;
+}
+
+Result<Logprobs> SessionImpl::logprobs(std::size_t n_top) {
+  if (!drawn_) return fail(ErrorCode::bad_argument, "no token was drawn since the last pass");
+  return sampler_->logprobs(logits(batch_.n - 1), *drawn_, n_top);
 }
 
 }  // namespace layerstream

@@ -135,9 +135,15 @@ class Session {
   [[nodiscard]] virtual bool at_text_start() const = 0;
 
   // --- generation
+  // Also begins an answer: the random sequence and Mirostat's state start anew. Ids in the config are those of tokens;
+  // penalties and DRY look at the tokens in the cache, prompt and answer alike.
   [[nodiscard]] virtual Result<void> set_sampler(const SamplerConfig& config) = 0;
+  // Asked at every sample() from now on; not owned, null takes it away.
+  virtual void set_mask(LogitMask* mask) = 0;
   // Draws from the logits of the last entry of the last pass.
   [[nodiscard]] virtual Result<TokenId> sample() = 0;
+  // Of the token drawn last and of the n_top most probable ones; bad_argument unless sample() drew since the last pass.
+  [[nodiscard]] virtual Result<Logprobs> logprobs(std::size_t n_top) = 0;
 
   [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;  // by completed reads, since creation
   [[nodiscard]] virtual std::uint64_t sweeps() const = 0;      // finished passes

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The session behind session.h: joins model, residency, cache, tokenizer and sampler, and steps a pass through its stages.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -48,7 +49,9 @@ class SessionImpl final : public Session {
   std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
 
   Result<void> set_sampler(const SamplerConfig& config) override;
+  void set_mask(LogitMask* mask) override { mask_ = mask; }
   Result<TokenId> sample() override;
+  Result<Logprobs> logprobs(std::size_t n_top) override;
 
   std::uint64_t bytes_read() const override { return bytes_read_; }
   std::uint64_t sweeps() const override { return sweeps_; }
@@ -64,10 +67,14 @@ class SessionImpl final : public Session {
   [[nodiscard]] Result<void> finish_pass();
   void want_rows(std::size_t entry);
   [[nodiscard]] const std::byte* resident_embedding_row(TokenId token) const;
+  // Rows of the output projection that are tokens; the others are padding.
+  [[nodiscard]] std::size_t n_tokens() const { return std::min(tokenizer_->vocab_size(), model_.config.vocab_size); }
 
   gguf::ModelFile file_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::optional<Sampler> sampler_;
+  LogitMask* mask_ = nullptr;
+  std::optional<TokenId> drawn_;  // by sample(), since the last pass
   model::Model model_;
   stream::Plan plan_;
   stream::Residency residency_;
@@ -80,6 +87,7 @@ class SessionImpl final : public Session {
 
   std::uint32_t n_ctx_ = 0;
   std::uint32_t n_past_ = 0;
+  std::vector<TokenId> history_;  // [n_past_], the tokens in the cache
   std::uint32_t written_ = 0;  // positions below this were written to the cache at some time since it was empty
   std::uint32_t first_text_pos_ = UINT32_MAX;  // of the first token that is not a control token
   bool in_pass_ = false;

@@ -21,6 +21,7 @@ export const engineErrorCodes = [
   'out_of_memory',
   'io_failed',
   'non_finite',
+  'no_candidates',
   'cancelled',
   'internal',
 ] as const;
@@ -113,6 +114,7 @@ const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   out_of_memory: OutOfMemoryError,
   io_failed: LayerstreamError,
   non_finite: BadModelError,
+  no_candidates: LayerstreamError,
   cancelled: LayerstreamError,
   internal: LayerstreamError,
   network_failed: NetworkError,
