@@ -17,6 +17,16 @@ std::optional<T> to_number(const std::string& text) {
   return value;
 }
 
+template <typename T>
+Result<T> ranged(std::string_view name, const std::optional<std::string>& value, T fallback, T low, T high) {
+  if (!value) return fallback;
+  const auto parsed = to_number<T>(*value);
+  if (!parsed || *parsed < low || *parsed > high) {
+    return fail(ErrorCode::bad_argument, std::string(name) + " is \"" + *value + "\", expected " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return *parsed;
+}
+
 }  // namespace
 
 Result<Args> Args::parse(std::span<char* const> arguments, std::span<const std::string_view> with_value, std::span<const std::string_view> flags) {
@@ -24,10 +34,10 @@ Result<Args> Args::parse(std::span<char* const> arguments, std::span<const std::
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string argument = arguments[i];
     if (contains(flags, argument)) {
-      args.values_[argument] = "";
+      args.values_[argument];
     } else if (contains(with_value, argument)) {
       if (i + 1 == arguments.size()) return fail(ErrorCode::bad_argument, argument + " needs a value");
-      args.values_[argument] = arguments[++i];
+      args.values_[argument].emplace_back(arguments[++i]);
     } else if (argument.starts_with("-") && argument.size() > 1) {
       return fail(ErrorCode::bad_argument, "unknown option " + argument);
     } else if (args.file_.empty()) {
@@ -40,19 +50,22 @@ Result<Args> Args::parse(std::span<char* const> arguments, std::span<const std::
   return args;
 }
 
-std::optional<std::string> Args::text(std::string_view name) const {
+std::span<const std::string> Args::texts(std::string_view name) const {
   const auto it = values_.find(std::string(name));
-  return it == values_.end() ? std::nullopt : std::optional(it->second);
+  return it == values_.end() ? std::span<const std::string>() : it->second;
+}
+
+std::optional<std::string> Args::text(std::string_view name) const {
+  const auto all = texts(name);
+  return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
 Result<std::uint64_t> Args::number(std::string_view name, std::uint64_t fallback, std::uint64_t low, std::uint64_t high) const {
-  const auto value = text(name);
-  if (!value) return fallback;
-  const auto parsed = to_number<std::uint64_t>(*value);
-  if (!parsed || *parsed < low || *parsed > high) {
-    return fail(ErrorCode::bad_argument, std::string(name) + " is \"" + *value + "\", expected " + std::to_string(low) + " to " + std::to_string(high));
-  }
-  return *parsed;
+  return ranged(name, text(name), fallback, low, high);
+}
+
+Result<std::int32_t> Args::integer(std::string_view name, std::int32_t fallback, std::int32_t low) const {
+  return ranged(name, text(name), fallback, low, INT32_MAX);
 }
 
 Result<float> Args::real(std::string_view name, float fallback) const {

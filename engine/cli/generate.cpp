@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/sampling_options.h"
 
 namespace layerstream::cli {
 namespace {
@@ -15,16 +16,6 @@ struct Answer {
   double prefill_seconds = 0, decode_seconds = 0;
   std::size_t decode_steps = 0;
 };
-
-Result<SamplerConfig> sampler_config(const Args& args) {
-  SamplerConfig config;
-  config.temperature = LS_TRY(args.real("--temp", 0.0f));
-  config.top_k = static_cast<std::int32_t>(LS_TRY(args.number("--top-k", 0, 0, INT32_MAX)));
-  config.top_p = LS_TRY(args.real("--top-p", 1.0f));
-  config.min_p = LS_TRY(args.real("--min-p", 0.0f));
-  config.seed = LS_TRY(args.number("--seed", 0, 0, UINT64_MAX));
-  return config;
-}
 
 Result<std::vector<TokenId>> prompt_ids(const Args& args, const Tokenizer& tokenizer) {
   if (args.has("--ids") == args.has("--prompt")) return fail(ErrorCode::bad_argument, "generate needs either --prompt TEXT or --ids FILE");
@@ -88,12 +79,12 @@ void print_json(const Answer& answer, const Session& session) {
 
 Result<void> generate(std::span<char* const> arguments) {
   constexpr std::string_view kFlags[] = {"--ignore-eos", "--json"};
-  const auto options_with_value = with_model_options({"--prompt", "--ids", "-n", "--temp", "--top-k", "--top-p", "--min-p", "--seed"});
+  auto options_with_value = with_model_options({"--prompt", "--ids", "-n"});
+  options_with_value.insert(options_with_value.end(), kSamplingOptions.begin(), kSamplingOptions.end());
   const Args args = LS_TRY(Args::parse(arguments, options_with_value, kFlags));
   const std::uint64_t n_tokens = LS_TRY(args.number("-n", 128, 0, 1u << 30));
-  const SamplerConfig sampler = LS_TRY(sampler_config(args));
   Opened model = LS_TRY(open_model(args.file(), LS_TRY(session_options(args))));
-  LS_CHECK(model.session->set_sampler(sampler));
+  LS_CHECK(model.session->set_sampler(LS_TRY(sampler_config(args, model.session->tokenizer()))));
   Answer answer;
   answer.prompt_ids = LS_TRY(prompt_ids(args, model.session->tokenizer()));
   if (answer.prompt_ids.empty()) return fail(ErrorCode::bad_argument, "the prompt has no tokens");
