@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "session/dry_breakers.h"
 #include "session/session.h"
 
 namespace {
@@ -39,7 +40,12 @@ struct Options {
   double n_threads = 1, max_entries = 0, unit_bytes = 0;
 };
 struct SamplerOptions {
-  double temperature = 0, top_k = 0, top_p = 1, min_p = 0, seed = 0;
+  double temperature = 0, dynatemp_range = 0, dynatemp_exponent = 0, top_k = 0, top_p = 0, min_p = 0, typical_p = 0, top_n_sigma = 0,
+         xtc_probability = 0, xtc_threshold = 0, dry_multiplier = 0, dry_base = 0, dry_allowed_length = 0, dry_last_n = 0,
+         repeat_penalty = 0, frequency_penalty = 0, presence_penalty = 0, repeat_last_n = 0, mirostat = 0, mirostat_tau = 0,
+         mirostat_eta = 0, seed = 0;
+  std::string samplers, dry_breakers;  // names with ';' between them; texts with a NUL after each
+  double ids_pointer = 0, n_biases = 0, n_banned = 0;  // float64: n_biases pairs (id, addend), then n_banned ids
 };
 struct Read {
   bool valid = false;
@@ -75,6 +81,56 @@ std::uint64_t to_uint(double value, std::uint64_t high) {
   return value >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(value);
 }
 std::uint32_t to_u32(double value) { return static_cast<std::uint32_t>(to_uint(value, UINT32_MAX)); }
+
+// JS numbers to signed integers; what is too small, or none, becomes the lowest.
+std::int32_t to_i32(double value) {
+  if (!(value > INT32_MIN)) return INT32_MIN;
+  return value >= INT32_MAX ? INT32_MAX : static_cast<std::int32_t>(value);
+}
+
+SamplerConfig plain_settings(const SamplerOptions& options) {
+  const auto real = [](double value) { return static_cast<float>(value); };
+  SamplerConfig config;
+  config.temperature = real(options.temperature);
+  config.dynatemp_range = real(options.dynatemp_range);
+  config.dynatemp_exponent = real(options.dynatemp_exponent);
+  config.top_k = to_i32(options.top_k);
+  config.top_p = real(options.top_p);
+  config.min_p = real(options.min_p);
+  config.typical_p = real(options.typical_p);
+  config.top_n_sigma = real(options.top_n_sigma);
+  config.xtc_probability = real(options.xtc_probability);
+  config.xtc_threshold = real(options.xtc_threshold);
+  config.dry_multiplier = real(options.dry_multiplier);
+  config.dry_base = real(options.dry_base);
+  config.dry_allowed_length = to_i32(options.dry_allowed_length);
+  config.dry_last_n = to_i32(options.dry_last_n);
+  config.repeat_penalty = real(options.repeat_penalty);
+  config.frequency_penalty = real(options.frequency_penalty);
+  config.presence_penalty = real(options.presence_penalty);
+  config.repeat_last_n = to_i32(options.repeat_last_n);
+  config.mirostat = to_i32(options.mirostat);
+  config.mirostat_tau = real(options.mirostat_tau);
+  config.mirostat_eta = real(options.mirostat_eta);
+  config.seed = to_uint(options.seed, UINT64_MAX);
+  return config;
+}
+
+Result<SamplerConfig> sampler_config(const SamplerOptions& options, const Tokenizer& tokenizer) {
+  SamplerConfig config = plain_settings(options);
+  config.samplers = LS_TRY(parse_samplers(options.samplers));
+  const auto* ids = pointer_at<double>(options.ids_pointer);
+  for (double i = 0; i < options.n_biases; ++i, ids += 2) config.logit_bias.push_back({to_i32(ids[0]), static_cast<float>(ids[1])});
+  for (double i = 0; i < options.n_banned; ++i) config.banned.push_back(to_i32(*ids++));
+  if (config.dry_multiplier > 0) {
+    std::vector<std::string> texts;
+    for (std::size_t begin = 0, end; (end = options.dry_breakers.find('\0', begin)) != std::string::npos; begin = end + 1) {
+      texts.push_back(options.dry_breakers.substr(begin, end - begin));
+    }
+    config.dry_breakers = LS_TRY(find_breakers(tokenizer, texts));
+  }
+  return config;
+}
 
 int live_engines = 0;
 
@@ -209,18 +265,21 @@ class Engine {
 
   Status set_sampler(const SamplerOptions& options) {
     if (!session_) return kNotOpen;
-    SamplerConfig config;
-    config.temperature = static_cast<float>(options.temperature);
-    config.top_k = static_cast<std::int32_t>(to_uint(options.top_k, INT32_MAX));
-    config.top_p = static_cast<float>(options.top_p);
-    config.min_p = static_cast<float>(options.min_p);
-    config.seed = to_uint(options.seed, UINT64_MAX);
-    return status_of(session_->set_sampler(config));
+    const auto config = sampler_config(options, session_->tokenizer());
+    return config ? status_of(session_->set_sampler(*config)) : status_of(config.error());
   }
   NumberResult sample() {
     if (!session_) return {kNotOpen, 0};
     const auto token = session_->sample();
     return {status_of(token), token ? *token : 0.0};
+  }
+  ArrayResult logprobs(double n_top) {
+    if (!session_) return {kNotOpen, 0, 0};
+    const auto result = session_->logprobs(to_u32(n_top));
+    if (!result) return {status_of(result.error()), 0, 0};
+    logprobs_.assign({static_cast<double>(result->drawn.id), result->drawn.logprob});
+    for (const TokenLogprob& token : result->top) logprobs_.insert(logprobs_.end(), {static_cast<double>(token.id), token.logprob});
+    return {{}, address(logprobs_.data()), static_cast<double>(logprobs_.size())};
   }
 
   NumberResult truncate(double n_past) {
@@ -243,6 +302,7 @@ class Engine {
   // Results that JS copies out before the next call.
   std::vector<TokenId> ids_;
   std::vector<Entry> entries_;
+  std::vector<double> logprobs_;  // pairs (id, logprob)
   std::vector<std::byte> kv_;
 };
 
@@ -280,10 +340,32 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .field("unitBytes", &Options::unit_bytes);
   em::value_object<SamplerOptions>("NativeSampler")
       .field("temperature", &SamplerOptions::temperature)
+      .field("dynatempRange", &SamplerOptions::dynatemp_range)
+      .field("dynatempExponent", &SamplerOptions::dynatemp_exponent)
       .field("topK", &SamplerOptions::top_k)
       .field("topP", &SamplerOptions::top_p)
       .field("minP", &SamplerOptions::min_p)
-      .field("seed", &SamplerOptions::seed);
+      .field("typicalP", &SamplerOptions::typical_p)
+      .field("topNSigma", &SamplerOptions::top_n_sigma)
+      .field("xtcProbability", &SamplerOptions::xtc_probability)
+      .field("xtcThreshold", &SamplerOptions::xtc_threshold)
+      .field("dryMultiplier", &SamplerOptions::dry_multiplier)
+      .field("dryBase", &SamplerOptions::dry_base)
+      .field("dryAllowedLength", &SamplerOptions::dry_allowed_length)
+      .field("dryLastN", &SamplerOptions::dry_last_n)
+      .field("repeatPenalty", &SamplerOptions::repeat_penalty)
+      .field("frequencyPenalty", &SamplerOptions::frequency_penalty)
+      .field("presencePenalty", &SamplerOptions::presence_penalty)
+      .field("repeatLastN", &SamplerOptions::repeat_last_n)
+      .field("mirostat", &SamplerOptions::mirostat)
+      .field("mirostatTau", &SamplerOptions::mirostat_tau)
+      .field("mirostatEta", &SamplerOptions::mirostat_eta)
+      .field("seed", &SamplerOptions::seed)
+      .field("samplers", &SamplerOptions::samplers)
+      .field("dryBreakers", &SamplerOptions::dry_breakers)
+      .field("idsPointer", &SamplerOptions::ids_pointer)
+      .field("nBiases", &SamplerOptions::n_biases)
+      .field("nBanned", &SamplerOptions::n_banned);
   em::value_object<Read>("NativeRead")
       .field("valid", &Read::valid)
       .field("id", &Read::id)
@@ -333,6 +415,7 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .function("logits", &Engine::logits)
       .function("setSampler", &Engine::set_sampler)
       .function("sample", &Engine::sample)
+      .function("logprobs", &Engine::logprobs)
       .function("truncate", &Engine::truncate)
       .function("dumpKv", &Engine::dump_kv);
   em::function("liveEngines", &live_engine_count);

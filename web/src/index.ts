@@ -24,6 +24,7 @@ export type {
   ModelSource,
   PassProgress,
   RenderChatOptions,
+  SamplerName,
   SamplingOptions,
   StorageKind,
   StoredModel,

@@ -3,7 +3,7 @@
 
 import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
-import type { Prompt, SamplingSettings } from '../protocol/data.js';
+import type { Prompt } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
 import { chooseTemplate } from './chat-template.js';
 import { GenerationStream } from './generation.js';
@@ -11,6 +11,7 @@ import { rulesOf } from './generation-rules.js';
 import type { Connection } from './host.js';
 import { stringAt } from './json.js';
 import { renderPrompt } from './render-chat.js';
+import { samplingSettings } from './sampling.js';
 import type {
   ChatMessage,
   ChatOptions,
@@ -22,17 +23,6 @@ import type {
   Model,
   ModelInfo,
 } from './types.js';
-
-function samplingOf(options: GenerateOptions): SamplingSettings {
-  const temperature = options.temperature ?? 0;
-  return {
-    temperature,
-    topK: options.topK ?? 0,
-    topP: options.topP ?? 1,
-    minP: options.minP ?? 0,
-    seed: options.seed ?? (temperature > 0 ? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) : 0),
-  };
-}
 
 function idsOf(prompt: readonly number[]): readonly number[] {
   const wrong = prompt.find((id) => !Number.isSafeInteger(id) || id < 0 || id > 0x7fffffff);
@@ -143,7 +133,7 @@ export class LoadedModel implements Model {
   ): AsyncGenerator<GenerationChunk, undefined> {
     const { signal, onProgress, whenBusy = 'wait' } = options;
     signal?.throwIfAborted();
-    const [sampling, rules] = [samplingOf(options), rulesOf(options)];
+    const [sampling, rules] = [samplingSettings(options), rulesOf(options)];
     if (whenBusy === 'reject' && this.#answers > 0) {
       throw createError('busy', `${this.info.name} is answering another request`);
     }

@@ -8,6 +8,7 @@ import type {
   LoadProgress,
   MemoryReport,
   PassProgress,
+  SamplerName,
   StorageKind,
   StoredModel,
 } from '../protocol/data.js';
@@ -19,6 +20,7 @@ export type {
   LoadProgress,
   MemoryReport,
   PassProgress,
+  SamplerName,
   StorageKind,
   StoredModel,
 };
@@ -73,12 +75,61 @@ export interface ChatMessage {
   reasoning_content?: string;
 }
 
+/**
+ * How tokens are drawn. Everything is off and greedy by default. Settings out of range reject with `bad_argument`.
+ * Tokens "so far" are those of the prompt and of the answer.
+ */
 export interface SamplingOptions {
   /** 0 (default) is greedy. */
   temperature?: number;
+  /** Above 0: the temperature goes from `temperature - dynatempRange` to `temperature + dynatempRange` with the entropy. */
+  dynatempRange?: number;
+  /** Of the entropy's share of its maximum. Default 1. */
+  dynatempExponent?: number;
+  /** Keeps the k most probable tokens; 0 (default): all. */
   topK?: number;
+  /** Keeps the most probable tokens that together reach this probability; 1 (default): all. */
   topP?: number;
+  /** Keeps tokens at least this share as probable as the most probable one; 0 (default): all. */
   minP?: number;
+  /** Locally typical sampling; 1 (default): off. */
+  typicalP?: number;
+  /** Keeps logits within so many standard deviations of the highest; -1 (default): off. */
+  topNSigma?: number;
+  /** Exclude top choices: how often (0, the default, is never) … */
+  xtcProbability?: number;
+  /** … all but the least probable of the tokens at least this probable are dropped. Default 0.1; above 0.5: off. */
+  xtcThreshold?: number;
+  /** DRY punishes tokens that continue a repeat by `multiplier * base ** (length - allowedLength)`. 0 (default): off. */
+  dryMultiplier?: number;
+  /** Default 1.75. */
+  dryBase?: number;
+  /** Default 2. */
+  dryAllowedLength?: number;
+  /** Tokens so far that DRY looks at; -1 (default): all. */
+  dryLastN?: number;
+  /** Texts no repeat reaches across. Default: line end, colon, double quote, asterisk. */
+  drySequenceBreakers?: readonly string[];
+  /** Divides (above 0) or multiplies (below) the logits of tokens that were there. 1 (default): off. */
+  repeatPenalty?: number;
+  /** Taken off a logit for every time its token was there. */
+  frequencyPenalty?: number;
+  /** Taken off the logit of a token that was there. */
+  presencePenalty?: number;
+  /** Tokens so far that the three penalties look at. Default 64; -1: all. */
+  repeatLastN?: number;
+  /** 2: Mirostat version 2, in place of the steps that drop tokens. Default 0. */
+  mirostat?: 0 | 2;
+  /** Surprise aimed at, bits. Default 5. */
+  mirostatTau?: number;
+  /** Learning rate. Default 0.1. */
+  mirostatEta?: number;
+  /** Added to the logit of each token id; -Infinity bans it. */
+  logitBias?: Readonly<Record<number, number>>;
+  /** Token ids that are never drawn. */
+  bannedTokens?: readonly number[];
+  /** Steps to run, in this order; a step that is not named does not run. Default: the order of the type. */
+  samplers?: readonly SamplerName[];
   /** Same seed, same file, same prompt: same text on every device. Default: drawn anew for every answer. */
   seed?: number;
 }

@@ -34,10 +34,35 @@ export interface NativeOptions {
 }
 export interface NativeSampler {
   temperature: number;
+  dynatempRange: number;
+  dynatempExponent: number;
   topK: number;
   topP: number;
   minP: number;
+  typicalP: number;
+  topNSigma: number;
+  xtcProbability: number;
+  xtcThreshold: number;
+  dryMultiplier: number;
+  dryBase: number;
+  dryAllowedLength: number;
+  dryLastN: number;
+  repeatPenalty: number;
+  frequencyPenalty: number;
+  presencePenalty: number;
+  repeatLastN: number;
+  mirostat: number;
+  mirostatTau: number;
+  mirostatEta: number;
   seed: number;
+  /** Names with ';' between them. */
+  samplers: string;
+  /** Texts with a NUL after each. */
+  dryBreakers: string;
+  /** float64 in the heap: nBiases pairs (id, addend), then nBanned ids. */
+  idsPointer: number;
+  nBiases: number;
+  nBanned: number;
 }
 export interface NativeRead {
   /** false: there is nothing to read now. */
@@ -107,6 +132,8 @@ export interface NativeEngine {
   logits(entry: number): ArrayResult;
   setSampler(options: NativeSampler): Status;
   sample(): NumberResult;
+  /** float64 pairs (id, logprob): the token drawn last, then the nTop most probable ones. */
+  logprobs(nTop: number): ArrayResult;
   /** value: positions kept, nPast or (windowed layers) 0. */
   truncate(nPast: number): NumberResult;
   /** Bytes of Session::dump_kv; count is in bytes. */

@@ -4,7 +4,7 @@
 // old ones.
 
 import { createError } from '../errors.js';
-import type { EngineSettings, MemoryReport, SamplingSettings } from '../protocol/data.js';
+import type { EngineSettings, MemoryReport, SamplingSettings, TokenLogprobs } from '../protocol/data.js';
 import type { ArrayResult, LayerstreamModule, NativeEngine, NativeRead, Status } from './module-types.js';
 
 export interface ReadRequest {
@@ -185,14 +185,38 @@ export class Engine {
     return new Float32Array(this.#copyOut(this.#native.logits(entry), 4).buffer);
   }
 
+  /** Also begins an answer: the seed and Mirostat's state start anew. */
   setSampler(settings: SamplingSettings): void {
-    check(this.#native.setSampler(settings));
+    const { samplers, drySequenceBreakers, logitBias, bannedTokens, ...numbers } = settings;
+    const ids = Float64Array.from([...logitBias.flat(), ...bannedTokens]);
+    this.#withBytes(new Uint8Array(ids.buffer), (idsPointer) =>
+      check(
+        this.#native.setSampler({
+          ...numbers,
+          samplers: samplers.join(';'),
+          dryBreakers: drySequenceBreakers.map((text) => `${text}\0`).join(''),
+          idsPointer,
+          nBiases: logitBias.length,
+          nBanned: bannedTokens.length,
+        }),
+      ),
+    );
   }
 
   sample(): number {
     const { status, value } = this.#native.sample();
     check(status);
     return value;
+  }
+
+  /** Of the token that sample() drew and of the `topCount` most probable ones, before any sampling setting. */
+  logprobs(topCount: number): TokenLogprobs {
+    const pairs = new Float64Array(this.#copyOut(this.#native.logprobs(topCount), 8).buffer);
+    const [drawn = { token: 0, logprob: 0 }, ...top] = Array.from({ length: pairs.length / 2 }, (_, index) => ({
+      token: pairs[2 * index] ?? 0,
+      logprob: pairs[2 * index + 1] ?? 0,
+    }));
+    return { ...drawn, top };
   }
 
   /** Forgets positions from `pastTokens` on; returns how many are kept: all of them, or 0 where a sliding window has passed. */

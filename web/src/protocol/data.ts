@@ -95,12 +95,61 @@ export interface Extent {
   bytes: number;
 }
 
+/** Steps of the sampling chain, in their usual order; the field's names (engine/sampler/config.h). */
+export const samplerNames = [
+  'penalties',
+  'dry',
+  'top_n_sigma',
+  'top_k',
+  'typ_p',
+  'top_p',
+  'min_p',
+  'xtc',
+  'temperature',
+] as const;
+
+export type SamplerName = (typeof samplerNames)[number];
+
+/** What api/types.ts says of SamplingOptions, with nothing left open. */
 export interface SamplingSettings {
   temperature: number;
+  dynatempRange: number;
+  dynatempExponent: number;
   topK: number;
   topP: number;
   minP: number;
+  typicalP: number;
+  topNSigma: number;
+  xtcProbability: number;
+  xtcThreshold: number;
+  dryMultiplier: number;
+  dryBase: number;
+  dryAllowedLength: number;
+  dryLastN: number;
+  repeatPenalty: number;
+  frequencyPenalty: number;
+  presencePenalty: number;
+  repeatLastN: number;
+  mirostat: number;
+  mirostatTau: number;
+  mirostatEta: number;
   seed: number;
+  drySequenceBreakers: readonly string[];
+  /** Pairs of token and addend. */
+  logitBias: readonly (readonly [number, number])[];
+  bannedTokens: readonly number[];
+  samplers: readonly SamplerName[];
+}
+
+export interface TokenLogprob {
+  token: number;
+  /** Natural logarithm of the probability. */
+  logprob: number;
+}
+
+/** Of a token of the answer, and the most probable ones in its place, most probable first. */
+export interface TokenLogprobs extends TokenLogprob {
+  top: TokenLogprob[];
 }
 
 /** The wasm modules of the package: with a thread pool or without, with the relaxed integer dot product or without. */
