@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "base/error.h"
-#include "session/dry_breakers.h"
+#include "numbers.h"
+#include "sampler_options.h"
 #include "session/session.h"
 
 namespace {
 
 namespace em = emscripten;
 using namespace layerstream;
+using namespace layerstream::bindings;
 
 // Numbers cross as doubles: offsets stay exact up to 2^53.
 struct Status {
@@ -39,14 +41,6 @@ struct Options {
   bool kv_f32 = false, full_attention = false;
   double n_threads = 1, max_entries = 0, unit_bytes = 0;
 };
-struct SamplerOptions {
-  double temperature = 0, dynatemp_range = 0, dynatemp_exponent = 0, top_k = 0, top_p = 0, min_p = 0, typical_p = 0, top_n_sigma = 0,
-         xtc_probability = 0, xtc_threshold = 0, dry_multiplier = 0, dry_base = 0, dry_allowed_length = 0, dry_last_n = 0,
-         repeat_penalty = 0, frequency_penalty = 0, presence_penalty = 0, repeat_last_n = 0, mirostat = 0, mirostat_tau = 0,
-         mirostat_eta = 0, seed = 0;
-  std::string samplers, dry_breakers;  // names with ';' between them; texts with a NUL after each
-  double ids_pointer = 0, n_biases = 0, n_banned = 0;  // float64: n_biases pairs (id, addend), then n_banned ids
-};
 struct Read {
   bool valid = false;
   double id = 0, part = 0, offset = 0, bytes = 0, pointer = 0, stage = 0;
@@ -66,70 +60,6 @@ Status status_of(const Error& error) { return {std::string(error_code_name(error
 template <typename T>
 Status status_of(const Result<T>& result) {
   return result ? Status{} : status_of(result.error());
-}
-
-double address(const void* pointer) { return static_cast<double>(reinterpret_cast<std::uintptr_t>(pointer)); }
-
-template <typename T>
-T* pointer_at(double value) {
-  return reinterpret_cast<T*>(static_cast<std::uintptr_t>(value));
-}
-
-// JS numbers to unsigned integers; anything that is none becomes 0.
-std::uint64_t to_uint(double value, std::uint64_t high) {
-  if (!(value > 0)) return 0;
-  return value >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(value);
-}
-std::uint32_t to_u32(double value) { return static_cast<std::uint32_t>(to_uint(value, UINT32_MAX)); }
-
-// JS numbers to signed integers; what is too small, or none, becomes the lowest.
-std::int32_t to_i32(double value) {
-  if (!(value > INT32_MIN)) return INT32_MIN;
-  return value >= INT32_MAX ? INT32_MAX : static_cast<std::int32_t>(value);
-}
-
-SamplerConfig plain_settings(const SamplerOptions& options) {
-  const auto real = [](double value) { return static_cast<float>(value); };
-  SamplerConfig config;
-  config.temperature = real(options.temperature);
-  config.dynatemp_range = real(options.dynatemp_range);
-  config.dynatemp_exponent = real(options.dynatemp_exponent);
-  config.top_k = to_i32(options.top_k);
-  config.top_p = real(options.top_p);
-  config.min_p = real(options.min_p);
-  config.typical_p = real(options.typical_p);
-  config.top_n_sigma = real(options.top_n_sigma);
-  config.xtc_probability = real(options.xtc_probability);
-  config.xtc_threshold = real(options.xtc_threshold);
-  config.dry_multiplier = real(options.dry_multiplier);
-  config.dry_base = real(options.dry_base);
-  config.dry_allowed_length = to_i32(options.dry_allowed_length);
-  config.dry_last_n = to_i32(options.dry_last_n);
-  config.repeat_penalty = real(options.repeat_penalty);
-  config.frequency_penalty = real(options.frequency_penalty);
-  config.presence_penalty = real(options.presence_penalty);
-  config.repeat_last_n = to_i32(options.repeat_last_n);
-  config.mirostat = to_i32(options.mirostat);
-  config.mirostat_tau = real(options.mirostat_tau);
-  config.mirostat_eta = real(options.mirostat_eta);
-  config.seed = to_uint(options.seed, UINT64_MAX);
-  return config;
-}
-
-Result<SamplerConfig> sampler_config(const SamplerOptions& options, const Tokenizer& tokenizer) {
-  SamplerConfig config = plain_settings(options);
-  config.samplers = LS_TRY(parse_samplers(options.samplers));
-  const auto* ids = pointer_at<double>(options.ids_pointer);
-  for (double i = 0; i < options.n_biases; ++i, ids += 2) config.logit_bias.push_back({to_i32(ids[0]), static_cast<float>(ids[1])});
-  for (double i = 0; i < options.n_banned; ++i) config.banned.push_back(to_i32(*ids++));
-  if (config.dry_multiplier > 0) {
-    std::vector<std::string> texts;
-    for (std::size_t begin = 0, end; (end = options.dry_breakers.find('\0', begin)) != std::string::npos; begin = end + 1) {
-      texts.push_back(options.dry_breakers.substr(begin, end - begin));
-    }
-    config.dry_breakers = LS_TRY(find_breakers(tokenizer, texts));
-  }
-  return config;
 }
 
 int live_engines = 0;
@@ -338,34 +268,6 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .field("nThreads", &Options::n_threads)
       .field("maxEntries", &Options::max_entries)
       .field("unitBytes", &Options::unit_bytes);
-  em::value_object<SamplerOptions>("NativeSampler")
-      .field("temperature", &SamplerOptions::temperature)
-      .field("dynatempRange", &SamplerOptions::dynatemp_range)
-      .field("dynatempExponent", &SamplerOptions::dynatemp_exponent)
-      .field("topK", &SamplerOptions::top_k)
-      .field("topP", &SamplerOptions::top_p)
-      .field("minP", &SamplerOptions::min_p)
-      .field("typicalP", &SamplerOptions::typical_p)
-      .field("topNSigma", &SamplerOptions::top_n_sigma)
-      .field("xtcProbability", &SamplerOptions::xtc_probability)
-      .field("xtcThreshold", &SamplerOptions::xtc_threshold)
-      .field("dryMultiplier", &SamplerOptions::dry_multiplier)
-      .field("dryBase", &SamplerOptions::dry_base)
-      .field("dryAllowedLength", &SamplerOptions::dry_allowed_length)
-      .field("dryLastN", &SamplerOptions::dry_last_n)
-      .field("repeatPenalty", &SamplerOptions::repeat_penalty)
-      .field("frequencyPenalty", &SamplerOptions::frequency_penalty)
-      .field("presencePenalty", &SamplerOptions::presence_penalty)
-      .field("repeatLastN", &SamplerOptions::repeat_last_n)
-      .field("mirostat", &SamplerOptions::mirostat)
-      .field("mirostatTau", &SamplerOptions::mirostat_tau)
-      .field("mirostatEta", &SamplerOptions::mirostat_eta)
-      .field("seed", &SamplerOptions::seed)
-      .field("samplers", &SamplerOptions::samplers)
-      .field("dryBreakers", &SamplerOptions::dry_breakers)
-      .field("idsPointer", &SamplerOptions::ids_pointer)
-      .field("nBiases", &SamplerOptions::n_biases)
-      .field("nBanned", &SamplerOptions::n_banned);
   em::value_object<Read>("NativeRead")
       .field("valid", &Read::valid)
       .field("id", &Read::id)

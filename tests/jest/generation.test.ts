@@ -3,6 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { samplingSettings } from '#web/api/sampling.js';
 import type { Generation, GenerationChunk, Model } from '#web/api/types.js';
 import type { LayerstreamModule } from '#web/engine/module-types.js';
 import type { GenerationOutcome, GenerationRules } from '#web/protocol/data.js';
@@ -193,7 +194,7 @@ const rules: GenerationRules = {
   overflow: 'stop',
   keepTokens: 4,
 };
-const greedy = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
+const greedy = samplingSettings({});
 
 /** Answers straight from the worker's generator. */
 async function generate(

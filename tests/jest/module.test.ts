@@ -3,6 +3,7 @@
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { samplingSettings } from '#web/api/sampling.js';
 import { engineErrorCodes } from '#web/errors.js';
 import { Engine } from '#web/engine/module.js';
 import type { LayerstreamModule } from '#web/engine/module-types.js';
@@ -31,7 +32,7 @@ async function withEngine<T>(
   }
 }
 
-const greedy = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
+const greedy = samplingSettings({});
 
 /** Greedy ids up to and with the end-of-turn token. */
 async function answer({ engine, runner }: OpenedEngine, prompt: readonly number[]): Promise<number[]> {

@@ -14,6 +14,7 @@ import {
   type Generation,
   type GenerationChunk,
   type Model,
+  type SamplingOptions,
   type StoredModel,
 } from 'layerstream';
 
@@ -49,6 +50,16 @@ export async function sources(file: File, files: File[]): Promise<void> {
   await loadModel('m.gguf', { contextlength: 512 });
   await Promise.all(models.map((model) => model.dispose()));
 }
+
+export const sampling: SamplingOptions = {
+  temperature: 0.8,
+  logitBias: { 5: -Infinity },
+  samplers: ['top_k', 'temperature'],
+  // @ts-expect-error: only version 2
+  mirostat: 1,
+};
+// @ts-expect-error: steps are a closed list
+export const unknownStep: SamplingOptions = { samplers: ['topK'] };
 
 export function errors(error: unknown): string {
   if (error instanceof StorageQuotaError || error instanceof NetworkError) {

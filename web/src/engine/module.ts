@@ -212,10 +212,13 @@ export class Engine {
   /** Of the token that sample() drew and of the `topCount` most probable ones, before any sampling setting. */
   logprobs(topCount: number): TokenLogprobs {
     const pairs = new Float64Array(this.#copyOut(this.#native.logprobs(topCount), 8).buffer);
-    const [drawn = { token: 0, logprob: 0 }, ...top] = Array.from({ length: pairs.length / 2 }, (_, index) => ({
-      token: pairs[2 * index] ?? 0,
-      logprob: pairs[2 * index + 1] ?? 0,
-    }));
+    const [drawn = { token: 0, logprob: 0 }, ...top] = Array.from(
+      { length: pairs.length / 2 },
+      (_, index) => ({
+        token: pairs[2 * index] ?? 0,
+        logprob: pairs[2 * index + 1] ?? 0,
+      }),
+    );
     return { ...drawn, top };
   }
 
