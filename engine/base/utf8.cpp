@@ -45,4 +45,20 @@ Unit next_unit(std::string_view text) {
   return {.kind = UnitKind::valid, .bytes = lead.bytes, .code_point = code_point};
 }
 
+void append(std::string& out, char32_t code_point) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80u | ((code_point >> shift) & 0x3Fu)); };
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    out += static_cast<char>(0xC0u | (code_point >> 6));
+    tail(0);
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xE0u | (code_point >> 12));
+    tail(6), tail(0);
+  } else {
+    out += static_cast<char>(0xF0u | (code_point >> 18));
+    tail(12), tail(6), tail(0);
+  }
+}
+
 }  // namespace layerstream::utf8

@@ -4,6 +4,7 @@
 // rule browsers follow): each becomes one U+FFFD when text is wanted, and is kept byte for byte elsewhere.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace layerstream::utf8 {
@@ -24,5 +25,8 @@ struct Unit {
 
 // The unit at the start of `text`, which must not be empty.
 [[nodiscard]] Unit next_unit(std::string_view text);
+
+// Appends the bytes of a code point below U+110000.
+void append(std::string& out, char32_t code_point);
 
 }  // namespace layerstream::utf8

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/utf8.h"
 #include "cli/model_options.h"
 
 namespace layerstream::cli {
@@ -18,19 +19,6 @@ std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
-}
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
-  } else {
-    put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
-  }
 }
 
 std::optional<std::uint32_t> hex4(std::string_view text, std::size_t at) {
@@ -57,7 +45,7 @@ bool append_unicode_escape(std::string_view text, std::size_t& at, std::string& 
       code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
     }
   }
-  append_utf8(*code >= 0xd800 && *code < 0xe000 ? 0xfffd : *code, out);
+  utf8::append(out, *code >= 0xd800 && *code < 0xe000 ? 0xfffd : *code);
   return true;
 }
 

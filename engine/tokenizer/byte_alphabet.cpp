@@ -25,15 +25,7 @@ std::optional<std::uint8_t> byte_of(char32_t code_point) {
 }
 
 void append_encoded(std::string& out, std::string_view bytes) {
-  for (const char c : bytes) {
-    const char32_t code_point = kCodePoints[static_cast<std::uint8_t>(c)];
-    if (code_point < 0x80) {
-      out += static_cast<char>(code_point);
-    } else {
-      out += static_cast<char>(0xC0u | (code_point >> 6));
-      out += static_cast<char>(0x80u | (code_point & 0x3Fu));
-    }
-  }
+  for (const char c : bytes) utf8::append(out, kCodePoints[static_cast<std::uint8_t>(c)]);
 }
 
 std::string decoded(std::string_view text) {
