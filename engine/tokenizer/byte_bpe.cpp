@@ -10,6 +10,7 @@
 
 #include "gguf/message_text.h"
 #include "tokenizer/byte_alphabet.h"
+#include "tokenizer/normalization.h"
 
 namespace layerstream {
 namespace {
@@ -19,20 +20,29 @@ using gguf::quoted;
 
 constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
 
-Result<const PreTokenizer*> read_pre_tokenizer(const gguf::Metadata& metadata, std::size_t vocab_size) {
-  const auto name = LS_TRY(metadata.get_string("tokenizer.ggml.pre"));
-  const PreTokenizer* found = name ? find_pre_tokenizer(*name) : guess_pre_tokenizer(vocab_size);
-  if (found != nullptr) return found;
-  if (name) return fail(ErrorCode::unsupported_tokenizer, join("pre-tokenizer ", quoted(*name), " is not implemented"));
-  return fail(ErrorCode::unsupported_tokenizer, join("tokenizer.ggml.pre is missing, and a gpt2 vocabulary of ", vocab_size,
-                                                    " tokens does not tell which one it is"));
-}
-
 }  // namespace
 
-Result<std::unique_ptr<ByteBpeModel>> ByteBpeModel::create(const gguf::Metadata& metadata, const Vocabulary& vocabulary) {
-  const PreTokenizer* pre_tokenizer = LS_TRY(read_pre_tokenizer(metadata, vocabulary.size()));
-  std::unique_ptr<ByteBpeModel> model(new ByteBpeModel(vocabulary, *pre_tokenizer));
+Result<ByteBpeModel::ChosenPreTokenizer> ByteBpeModel::choose_pre_tokenizer(const gguf::Metadata& metadata,
+                                                                            std::size_t vocab_size, std::string_view asked) {
+  const auto in_file = LS_TRY(metadata.get_string("tokenizer.ggml.pre"));
+  if (asked.empty() && !in_file) {
+    if (const PreTokenizer* guessed = guess_pre_tokenizer(vocab_size)) {
+      return ChosenPreTokenizer{guessed, "guessed by the vocabulary size: the file names none"};
+    }
+    return ChosenPreTokenizer{find_pre_tokenizer("default"), "the fallback: the file names none"};
+  }
+  const std::string_view name = asked.empty() ? *in_file : asked;
+  if (const PreTokenizer* found = find_pre_tokenizer(name)) {
+    return ChosenPreTokenizer{found, asked.empty() ? "the file" : "the caller"};
+  }
+  return fail(ErrorCode::unsupported_tokenizer, join("pre-tokenizer ", quoted(name), " is not implemented; one of these can be asked for "
+                                                     "instead: ", pre_tokenizer_names()));
+}
+
+Result<std::unique_ptr<ByteBpeModel>> ByteBpeModel::create(const gguf::Metadata& metadata, const Vocabulary& vocabulary,
+                                                           std::string_view pre_tokenizer) {
+  const ChosenPreTokenizer chosen = LS_TRY(choose_pre_tokenizer(metadata, vocabulary.size(), pre_tokenizer));
+  std::unique_ptr<ByteBpeModel> model(new ByteBpeModel(vocabulary, chosen));
   for (std::size_t byte = 0; byte < model->byte_tokens_.size(); ++byte) {
     const auto as_char = static_cast<char>(byte);
     std::string text;
@@ -87,30 +97,34 @@ std::optional<Merge> ByteBpeModel::find_merge(TokenId left, TokenId right) const
   return Merge{at->rank, at->result};
 }
 
-void ByteBpeModel::encode(std::string_view text, bool /*at_start*/, std::vector<TokenId>& ids, MergeWork& work) const {
-  const auto find = [this](const Symbol& left, const Symbol& right) { return find_merge(left.id, right.id); };
-  MergeList merges;
-  std::vector<Symbol> symbols;
-  std::string printable;
-  for (const std::uint32_t bytes : split_pieces(*pre_tokenizer_, text)) {
+void ByteBpeModel::encode(std::string_view text, bool /*at_start*/, std::vector<TokenId>& ids, EncodeState& state) const {
+  std::string composed;
+  if (pre_tokenizer_.rules->composes) text = composed = unicode::to_nfc(text);
+  for (const std::uint32_t bytes : split_pieces(*pre_tokenizer_.rules, text)) {
     const std::string_view piece = text.substr(0, bytes);
+    state.words.append(piece, ids, [&] { encode_piece(piece, ids, state); });
     text.remove_prefix(bytes);
-    if (pre_tokenizer_->whole_piece_first) {
-      printable.clear();
-      byte_alphabet::append_encoded(printable, piece);
-      if (const TokenId whole = vocabulary_.find_plain(printable); whole != kNoToken) {
-        ids.push_back(whole);
-        continue;
-      }
+  }
+}
+
+void ByteBpeModel::encode_piece(std::string_view piece, std::vector<TokenId>& ids, EncodeState& state) const {
+  if (pre_tokenizer_.rules->whole_piece_first) {
+    std::string printable;
+    byte_alphabet::append_encoded(printable, piece);
+    if (const TokenId whole = vocabulary_.find_plain(printable); whole != kNoToken) {
+      ids.push_back(whole);
+      return;
     }
-    symbols.clear();
-    for (std::size_t i = 0; i < piece.size(); ++i) {
-      symbols.push_back({i, 1, byte_tokens_[static_cast<std::uint8_t>(piece[i])]});
-    }
-    merges.merge(symbols, find, work);
-    for (const Symbol& symbol : symbols) {
-      if (symbol.id != kNoToken) ids.push_back(symbol.id);
-    }
+  }
+  std::vector<Symbol>& symbols = state.symbols;
+  symbols.clear();
+  for (std::size_t i = 0; i < piece.size(); ++i) {
+    symbols.push_back({i, 1, byte_tokens_[static_cast<std::uint8_t>(piece[i])]});
+  }
+  const auto find = [this](const Symbol& left, const Symbol& right) { return find_merge(left.id, right.id); };
+  state.merges.merge(symbols, find, state.work);
+  for (const Symbol& symbol : symbols) {
+    if (symbol.id != kNoToken) ids.push_back(symbol.id);
   }
 }
 

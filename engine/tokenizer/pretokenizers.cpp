@@ -1,156 +1,97 @@
 // SPDX-License-Identifier: MIT
-// The splitters. In the comments: L letter, N number, M mark, S white space, "_" the space character; alternatives
-// are tried from left to right and each takes as much as it can, as the published expressions do.
+// The table of pre-tokenizers, and the cutting.
 
 #include "tokenizer/pretokenizers.h"
 
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tokenizer/splitters.h"
 
 namespace layerstream {
 namespace {
 
-using namespace unicode;
-using Text = std::span<const CodePoint>;
-
-bool has(Text text, std::size_t at, Classes classes) { return at < text.size() && (text[at].classes & classes) != 0; }
-bool is(Text text, std::size_t at, char32_t value) { return at < text.size() && text[at].value == value; }
-bool is_line_end(Text text, std::size_t at) { return is(text, at, '\r') || is(text, at, '\n'); }
-// Neither white space nor letter nor number: punctuation, symbols, marks, controls.
-bool is_other(Text text, std::size_t at) { return at < text.size() && !has(text, at, kSpace | kLetter | kNumber); }
-
-template <typename Predicate>
-std::size_t run_end(Text text, std::size_t at, const Predicate& predicate) {
-  while (at < text.size() && predicate(text, at)) ++at;
-  return at;
-}
-std::size_t class_run_end(Text text, std::size_t at, Classes classes) {
-  while (has(text, at, classes)) ++at;
-  return at;
-}
-
-// 's 't 're 've 'm 'll 'd. Returns `at` if there is none.
-std::size_t contraction_end(Text text, std::size_t at, bool any_case) {
-  if (!is(text, at, '\'')) return at;
-  const auto letter = [&](std::size_t i) -> char32_t {
-    if (i >= text.size()) return 0;
-    const char32_t value = text[i].value;
-    return any_case && value >= 'A' && value <= 'Z' ? value + ('a' - 'A') : value;
-  };
-  const char32_t first = letter(at + 1);
-  if (first == 's' || first == 't' || first == 'm' || first == 'd') return at + 2;
-  const char32_t second = letter(at + 2);
-  const bool pair = (first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l');
-  return pair ? at + 3 : at;
-}
-
-// S+(?!\S) | S+: a run of white space leaves its last character to the word behind it.
-std::size_t space_end(Text text, std::size_t at) {
-  const std::size_t end = class_run_end(text, at, kSpace);
-  return end == text.size() || end - at == 1 ? end : end - 1;
-}
-
-// S*[\r\n]+ | S+(?!\S) | S+: a run of white space is cut behind its last line end.
-std::size_t space_end_after_lines(Text text, std::size_t at) {
-  for (std::size_t end = class_run_end(text, at, kSpace); end > at; --end) {
-    if (is_line_end(text, end - 1)) return end;
-  }
-  return space_end(text, at);
-}
-
-std::size_t number_end(Text text, std::size_t at, std::size_t most) {
-  return std::min(class_run_end(text, at, kNumber), at + most);
-}
-
-// gpt-2: 's|'t|'re|'ve|'m|'ll|'d | _?L+ | _?N+ | _?[^SLN]+ | S+(?!\S) | S+
-std::size_t split_gpt2(Text text, std::size_t at) {
-  if (const std::size_t end = contraction_end(text, at, false); end > at) return end;
-  const std::size_t start = is(text, at, ' ') ? at + 1 : at;
-  if (has(text, start, kLetter)) return class_run_end(text, start, kLetter);
-  if (has(text, start, kNumber)) return class_run_end(text, start, kNumber);
-  if (is_other(text, start)) return run_end(text, start, is_other);
-  return space_end(text, at);
-}
-
-// N (one digit) | everything between digits
-std::size_t split_digits(Text text, std::size_t at) {
-  if (has(text, at, kNumber)) return at + 1;
-  return run_end(text, at, [](Text t, std::size_t i) { return !has(t, i, kNumber); });
-}
-
-// (?i:'s|'t|'re|'ve|'m|'ll|'d) | [^\r\nLN]?L+ | N{1,digits} | _?[^SLN]+[\r\n]* | S*[\r\n]+ | S+(?!\S) | S+
-std::size_t split_words(Text text, std::size_t at, std::size_t digits) {
-  if (const std::size_t end = contraction_end(text, at, true); end > at) return end;
-  if (has(text, at, kLetter)) return class_run_end(text, at, kLetter);
-  if (has(text, at, kNumber)) return number_end(text, at, digits);
-  if (!is_line_end(text, at) && has(text, at + 1, kLetter)) return class_run_end(text, at + 1, kLetter);
-  const std::size_t start = is(text, at, ' ') ? at + 1 : at;
-  if (is_other(text, start)) return run_end(text, run_end(text, start, is_other), is_line_end);
-  return space_end_after_lines(text, at);
-}
-std::size_t split_llama3(Text text, std::size_t at) { return split_words(text, at, 3); }
-std::size_t split_qwen2(Text text, std::size_t at) { return split_words(text, at, 1); }
-
-// Letters that may stand before, and after, the point where a word turns to lower case. Letters without case
-// and marks are both.
-bool is_upper_side(Text text, std::size_t at) { return has(text, at, kMark) || (has(text, at, kLetter) && !has(text, at, kLower)); }
-bool is_lower_side(Text text, std::size_t at) { return has(text, at, kMark) || (has(text, at, kLetter) && !has(text, at, kUpper)); }
-
-// U*W+ from `at` (U upper side, W lower side); `at` if it does not match.
-std::size_t lower_word_end(Text text, std::size_t at) {
-  const std::size_t upper_end = run_end(text, at, is_upper_side);
-  if (is_lower_side(text, upper_end)) return run_end(text, upper_end, is_lower_side);
-  // U* gives characters back until W+ finds one that is on both sides.
-  for (std::size_t end = upper_end; end > at; --end) {
-    if (is_lower_side(text, end - 1)) return end;
-  }
-  return at;
-}
-
-// [^\r\nLN]?U*W+ | [^\r\nLN]?U+W*; `at` if neither matches. W* is empty whenever the second is reached.
-std::size_t cased_word_end(Text text, std::size_t at) {
-  const bool may_lead = !is_line_end(text, at) && !has(text, at, kLetter | kNumber);
-  for (const auto word_end : {lower_word_end, +[](Text t, std::size_t i) { return run_end(t, i, is_upper_side); }}) {
-    if (may_lead) {
-      if (const std::size_t end = word_end(text, at + 1); end > at + 1) return end;
-    }
-    if (const std::size_t end = word_end(text, at); end > at) return end;
-  }
-  return at;
-}
-
-// [^\r\nLN]?U*W+ | [^\r\nLN]?U+W* | N | _?[^SLN]+[\r\n/]* | S*[\r\n]+ | S+(?!\S) | S+
-std::size_t split_tekken(Text text, std::size_t at) {
-  if (const std::size_t end = cased_word_end(text, at); end > at) return end;
-  if (has(text, at, kNumber)) return at + 1;
-  const std::size_t start = is(text, at, ' ') ? at + 1 : at;
-  if (is_other(text, start)) {
-    const auto closes = [](Text t, std::size_t i) { return is_line_end(t, i) || is(t, i, '/'); };
-    return run_end(text, run_end(text, start, is_other), closes);
-  }
-  return space_end_after_lines(text, at);
-}
-
-constexpr std::array<Splitter, 2> kGpt2 = {split_gpt2, nullptr};
-constexpr std::array<Splitter, 2> kLlama3 = {split_llama3, nullptr};
-constexpr std::array<Splitter, 2> kQwen2 = {split_qwen2, nullptr};
-constexpr std::array<Splitter, 2> kTekken = {split_tekken, nullptr};
-constexpr std::array<Splitter, 2> kDigitsThenGpt2 = {split_digits, split_gpt2};
+constexpr Splitter kGpt2[] = {splitters::gpt2};
+constexpr Splitter kDigitsThenGpt2[] = {splitters::single_numbers, splitters::gpt2};
+constexpr Splitter kLlama3[] = {splitters::llama3};
+constexpr Splitter kQwen2[] = {splitters::qwen2};
+constexpr Splitter kSeedCoder[] = {splitters::seed_coder};
+constexpr Splitter kTekken[] = {splitters::tekken};
+constexpr Splitter kGpt4o[] = {splitters::gpt4o};
+constexpr Splitter kDeepseekLlm[] = {splitters::single_lines, splitters::cased_letters, splitters::listed_marks,
+                                     splitters::last_spaces,  splitters::han_hangul,    splitters::single_numbers};
+constexpr Splitter kDeepseekCoder[] = {splitters::single_lines, splitters::letters, splitters::punctuation,
+                                       splitters::han_hangul, splitters::single_numbers};
+constexpr Splitter kDeepseekV3[] = {splitters::three_numbers, splitters::han_kana, splitters::deepseek_v3};
+constexpr Splitter kDefault[] = {splitters::default_marks, splitters::gpt2, splitters::numbers, splitters::three_digits};
+constexpr Splitter kFalcon[] = {splitters::falcon_marks, splitters::gpt2, splitters::numbers, splitters::three_digits};
+constexpr Splitter kViking[] = {splitters::viking, splitters::single_numbers};
 
 constexpr PreTokenizer kPreTokenizers[] = {
+    {.name = "default", .stages = kDefault},
+    {.name = "falcon", .stages = kFalcon},
     {.name = "gpt-2", .stages = kGpt2},
     {.name = "phi-2", .stages = kGpt2},
+    {.name = "mpt", .stages = kGpt2},
+    {.name = "olmo", .stages = kGpt2},
+    {.name = "jais", .stages = kGpt2},
+    {.name = "trillion", .stages = kGpt2},
+    {.name = "granite-docling", .stages = kGpt2},
+    {.name = "gigachat", .stages = kGpt2},
+    {.name = "a.x-4.0", .stages = kGpt2},
+    {.name = "mellum", .stages = kGpt2},
+    {.name = "exaone4", .stages = kGpt2},
+    {.name = "smollm", .stages = kDigitsThenGpt2},
+    {.name = "starcoder", .stages = kDigitsThenGpt2},
+    {.name = "refact", .stages = kDigitsThenGpt2},
+    {.name = "command-r", .stages = kDigitsThenGpt2},
+    {.name = "codeshell", .stages = kDigitsThenGpt2},
+    {.name = "exaone", .stages = kDigitsThenGpt2},
+    {.name = "minerva-7b", .stages = kDigitsThenGpt2},
     {.name = "llama-bpe", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
     {.name = "llama3", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
     {.name = "llama-v3", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
+    {.name = "falcon3", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
+    {.name = "pixtral", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
+    {.name = "midm-2.0", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
+    {.name = "lfm2", .stages = kLlama3, .whole_piece_first = true, .adds_bos = true},
     {.name = "smaug-bpe", .stages = kLlama3},
     {.name = "dbrx", .stages = kLlama3},
-    {.name = "qwen2", .stages = kQwen2},
+    {.name = "chatglm-bpe", .stages = kLlama3},
+    {.name = "glm4", .stages = kLlama3},
+    // Only Qwen's own is known to be composed; for its relatives both ways are around.
+    {.name = "qwen2", .stages = kQwen2, .composes = true},
     {.name = "deepseek-r1-qwen", .stages = kQwen2},
+    {.name = "stablelm2", .stages = kQwen2},
+    {.name = "megrez", .stages = kQwen2},
+    {.name = "hunyuan", .stages = kQwen2},
+    {.name = "kormo", .stages = kQwen2},
+    {.name = "seed-coder", .stages = kSeedCoder},
     {.name = "tekken", .stages = kTekken, .whole_piece_first = true, .adds_bos = true},
-    {.name = "smollm", .stages = kDigitsThenGpt2},
-    {.name = "starcoder", .stages = kDigitsThenGpt2},
+    {.name = "gpt-4o", .stages = kGpt4o},
+    {.name = "llama4", .stages = kGpt4o},
+    {.name = "kanana2", .stages = kGpt4o},
+    {.name = "deepseek-llm", .stages = kDeepseekLlm},
+    {.name = "deepseek-coder", .stages = kDeepseekCoder},
+    {.name = "deepseek-v3", .stages = kDeepseekV3},
+    {.name = "viking", .stages = kViking},
+};
+
+// Vocabularies that were in use before files named their pre-tokenizer, padding included.
+struct KnownSize {
+  std::size_t first, last;
+  std::string_view name;
+};
+constexpr KnownSize kKnownSizes[] = {
+    {32256, 32256, "deepseek-coder"},
+    {49152, 49153, "starcoder"},
+    {50257, 50257, "gpt-2"},
+    {50295, 50295, "phi-2"},
+    {51200, 51200, "phi-2"},
+    {102400, 102400, "deepseek-llm"},
+    {128256, 128256, "llama-bpe"},
+    {131072, 131072, "tekken"},
+    {151643, 152064, "qwen2"},
 };
 
 std::vector<CodePoint> classify(std::string_view text) {
@@ -158,19 +99,19 @@ std::vector<CodePoint> classify(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const utf8::Unit unit = utf8::next_unit(text);
-    const bool valid = unit.kind == utf8::UnitKind::valid;
-    out.push_back({valid ? unit.code_point : char32_t{0xFFFD}, unit.bytes, valid ? classes_of(unit.code_point) : Classes{0}});
+    const char32_t value = unit.kind == utf8::UnitKind::valid ? unit.code_point : char32_t{0xFFFD};
+    out.push_back({value, unit.bytes, unicode::classes_of(value)});
     text.remove_prefix(unit.bytes);
   }
   return out;
 }
 
 // Cuts the pieces (lengths in code points) of one stage further.
-std::vector<std::size_t> cut(Text text, std::span<const std::size_t> pieces, Splitter splitter) {
+std::vector<std::size_t> cut(std::span<const CodePoint> text, std::span<const std::size_t> pieces, Splitter splitter) {
   std::vector<std::size_t> out;
   std::size_t begin = 0;
   for (const std::size_t length : pieces) {
-    const Text piece = text.subspan(begin, length);
+    const std::span<const CodePoint> piece = text.subspan(begin, length);
     for (std::size_t at = 0; at < length;) {
       const std::size_t end = splitter(piece, at);
       out.push_back(end - at);
@@ -189,19 +130,22 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
 }
 
 const PreTokenizer* guess_pre_tokenizer(std::size_t vocab_size) {
-  if (vocab_size == 128256) return find_pre_tokenizer("llama-bpe");
-  if (vocab_size == 131072) return find_pre_tokenizer("tekken");
-  if (vocab_size == 50257 || vocab_size == 51200) return find_pre_tokenizer("gpt-2");  // GPT-2, Phi-2
-  if (vocab_size >= 151643 && vocab_size <= 152064) return find_pre_tokenizer("qwen2");
+  for (const KnownSize& known : kKnownSizes) {
+    if (vocab_size >= known.first && vocab_size <= known.last) return find_pre_tokenizer(known.name);
+  }
   return nullptr;
+}
+
+std::string pre_tokenizer_names() {
+  std::string names;
+  for (const PreTokenizer& one : kPreTokenizers) names.append(names.empty() ? "" : ", ").append(one.name);
+  return names;
 }
 
 std::vector<std::uint32_t> split_pieces(const PreTokenizer& pre_tokenizer, std::string_view text) {
   const std::vector<CodePoint> code_points = classify(text);
   std::vector<std::size_t> pieces{code_points.size()};
-  for (const Splitter splitter : pre_tokenizer.stages) {
-    if (splitter != nullptr) pieces = cut(code_points, pieces, splitter);
-  }
+  for (const Splitter splitter : pre_tokenizer.stages) pieces = cut(code_points, pieces, splitter);
   std::vector<std::uint32_t> bytes;
   bytes.reserve(pieces.size());
   std::size_t at = 0;

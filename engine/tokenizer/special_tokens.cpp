@@ -11,8 +11,8 @@ namespace layerstream {
 namespace {
 
 // Texts that end a turn or a text, in whichever vocabulary they occur.
-constexpr std::array<std::string_view, 16> kEndTexts = {
-    "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>",
+constexpr std::array<std::string_view, 20> kEndTexts = {
+    "<|eot_id|>", "<|eot|>", "<|eom|>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>",
     "<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>", "<eos>", "</s>",
     "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
 };

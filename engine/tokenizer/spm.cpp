@@ -60,6 +60,18 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = out.append(text, at);
 }
 
+// One space for each run of them, none at either end.
+std::string without_extra_spaces(std::string_view text) {
+  std::string out;
+  for (std::size_t at = text.find_first_not_of(' '); at != std::string_view::npos; at = text.find_first_not_of(' ', at)) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (!out.empty()) out += ' ';
+    out += text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
 // Where the next word begins: a space mark after something else. npos: nowhere.
 std::size_t next_word(std::string_view text) {
   for (std::size_t hit = text.find(kSpaceMark); hit != std::string_view::npos; hit = text.find(kSpaceMark, hit + 3)) {
@@ -75,6 +87,7 @@ Result<std::unique_ptr<SpmModel>> SpmModel::create(const gguf::Metadata& metadat
   std::unique_ptr<SpmModel> model(new SpmModel(vocabulary));
   model->merge_order_ = LS_TRY(read_merge_order(metadata, vocabulary.size()));
   model->adds_space_ = LS_TRY(metadata.get_bool("tokenizer.ggml.add_space_prefix")).value_or(true);
+  model->removes_extra_spaces_ = LS_TRY(metadata.get_bool("tokenizer.ggml.remove_extra_whitespaces")).value_or(false);
   model->find_byte_tokens(unknown);
   for (std::size_t i = 0; i < vocabulary.size() && model->words_are_separate_; ++i) {
     const auto id = static_cast<TokenId>(i);
@@ -99,23 +112,24 @@ void SpmModel::find_byte_tokens(TokenId unknown) {
   }
 }
 
-void SpmModel::encode(std::string_view text, bool at_start, std::vector<TokenId>& ids, MergeWork& work) const {
+void SpmModel::encode(std::string_view text, bool at_start, std::vector<TokenId>& ids, EncodeState& state) const {
+  std::string trimmed;
+  if (removes_extra_spaces_) text = trimmed = without_extra_spaces(text);
+  if (text.empty()) return;
   std::string marked(adds_space_ && at_start ? " " : "");
   marked += text;
   replace_all(marked, " ", kSpaceMark);
 
-  MergeList merges;
-  std::vector<Symbol> symbols;
   std::string_view rest = marked;
   while (!rest.empty()) {
-    const std::size_t end = words_are_separate_ ? std::min(next_word(rest), rest.size()) : rest.size();
-    encode_word(rest.substr(0, end), merges, symbols, ids, work);
-    rest.remove_prefix(end);
+    const std::string_view word = rest.substr(0, words_are_separate_ ? next_word(rest) : rest.size());
+    state.words.append(word, ids, [&] { encode_word(word, ids, state); });
+    rest.remove_prefix(word.size());
   }
 }
 
-void SpmModel::encode_word(std::string_view word, MergeList& merges, std::vector<Symbol>& symbols,
-                           std::vector<TokenId>& ids, MergeWork& work) const {
+void SpmModel::encode_word(std::string_view word, std::vector<TokenId>& ids, EncodeState& state) const {
+  std::vector<Symbol>& symbols = state.symbols;
   symbols.clear();
   for (std::size_t at = 0; at < word.size();) {
     const std::size_t bytes = std::min(character_bytes(word[at]), word.size() - at);
@@ -129,7 +143,7 @@ void SpmModel::encode_word(std::string_view word, MergeList& merges, std::vector
     if (id == kNoToken) return std::nullopt;
     return Merge{merge_order_[static_cast<std::size_t>(id)], id};
   };
-  merges.merge(symbols, find, work);
+  state.merges.merge(symbols, find, state.work);
 
   for (const Symbol& symbol : symbols) {
     if (symbol.id != kNoToken) {

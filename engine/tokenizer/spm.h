@@ -22,20 +22,21 @@ class SpmModel final : public TextModel {
 
   [[nodiscard]] std::string_view kind() const override { return "llama"; }
   [[nodiscard]] std::string_view pre_tokenizer() const override { return ""; }
+  [[nodiscard]] std::string_view pre_tokenizer_origin() const override { return ""; }
   [[nodiscard]] bool adds_space() const override { return adds_space_; }
-  void encode(std::string_view text, bool at_start, std::vector<TokenId>& ids, MergeWork& work) const override;
+  void encode(std::string_view text, bool at_start, std::vector<TokenId>& ids, EncodeState& state) const override;
   [[nodiscard]] std::string bytes_of(TokenId id) const override;
 
  private:
   explicit SpmModel(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
   void find_byte_tokens(TokenId unknown);
-  void encode_word(std::string_view word, MergeList& merges, std::vector<Symbol>& symbols, std::vector<TokenId>& ids,
-                   MergeWork& work) const;
+  void encode_word(std::string_view word, std::vector<TokenId>& ids, EncodeState& state) const;
 
   const Vocabulary& vocabulary_;
   std::vector<std::uint32_t> merge_order_;   // [vocab] falls as the score rises
   std::array<TokenId, 256> byte_tokens_{};
   bool adds_space_ = true;
+  bool removes_extra_spaces_ = false;
   bool words_are_separate_ = true;  // no token reaches over the start of a word
 };
 

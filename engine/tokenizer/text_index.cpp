@@ -7,22 +7,19 @@
 #include <algorithm>
 
 namespace layerstream {
-namespace {
 
-std::uint32_t hash_of(std::string_view text) {
+std::uint32_t text_hash(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3u;
   hash ^= hash >> 32;
   return static_cast<std::uint32_t>((hash * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-}  // namespace
-
 TextIndex TextIndex::create(std::span<const std::string_view> texts) {
   TextIndex index;
   index.entries_.reserve(texts.size());
   for (std::size_t id = 0; id < texts.size(); ++id) {
-    if (!texts[id].empty()) index.entries_.push_back({hash_of(texts[id]), static_cast<std::int32_t>(id)});
+    if (!texts[id].empty()) index.entries_.push_back({text_hash(texts[id]), static_cast<std::int32_t>(id)});
   }
   const auto text_of = [&](const Entry& entry) { return texts[static_cast<std::size_t>(entry.id)]; };
   std::sort(index.entries_.begin(), index.entries_.end(), [&](const Entry& a, const Entry& b) {
@@ -42,7 +39,7 @@ TextIndex TextIndex::create(std::span<const std::string_view> texts) {
 
 std::optional<std::int32_t> TextIndex::find(std::span<const std::string_view> texts, std::string_view text) const {
   if (entries_.empty() || text.empty()) return std::nullopt;
-  const std::uint32_t hash = hash_of(text);
+  const std::uint32_t hash = text_hash(text);
   const std::uint32_t bucket = hash >> bucket_shift_;
   const auto begin = entries_.begin() + bucket_starts_[bucket];
   const auto end = entries_.begin() + bucket_starts_[bucket + 1];

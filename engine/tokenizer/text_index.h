@@ -12,6 +12,9 @@
 
 namespace layerstream {
 
+// Depends on all of the text in all of its bits.
+[[nodiscard]] std::uint32_t text_hash(std::string_view text);
+
 class TextIndex {
  public:
   // `texts[id]` is the text of `id`; the views must outlive the index. Empty texts are left out.

@@ -48,7 +48,7 @@ Result<bool> is_phi3(const gguf::Metadata& metadata) {
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::~Tokenizer() = default;
 
-Result<std::unique_ptr<Tokenizer>> Tokenizer::create(const gguf::Metadata& metadata) {
+Result<std::unique_ptr<Tokenizer>> Tokenizer::create(const gguf::Metadata& metadata, const TokenizerOptions& options) {
   const auto kind = LS_TRY(metadata.get_string(kModelKey));
   if (!kind) return fail(ErrorCode::missing_key, gguf::join(kModelKey, " is missing"));
   const bool spm = *kind == "llama";
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::create(const gguf::Metadata& metad
     parts->special = LS_TRY(read_special_tokens(metadata, vocabulary, {.bos = 1, .eos = 2, .unk = 0, .add_bos = true}));
     parts->model = LS_TRY(SpmModel::create(metadata, vocabulary, parts->special.unk.value_or(kNoToken)));
   } else {
-    auto model = LS_TRY(ByteBpeModel::create(metadata, vocabulary));
+    auto model = LS_TRY(ByteBpeModel::create(metadata, vocabulary, options.pre_tokenizer));
     parts->special = LS_TRY(read_special_tokens(metadata, vocabulary, {.add_bos = model->adds_bos()}));
     parts->model = std::move(model);
   }
@@ -77,6 +77,7 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::create(const gguf::Metadata& metad
 
 std::string_view Tokenizer::kind() const { return parts_->model->kind(); }
 std::string_view Tokenizer::pre_tokenizer() const { return parts_->model->pre_tokenizer(); }
+std::string_view Tokenizer::pre_tokenizer_origin() const { return parts_->model->pre_tokenizer_origin(); }
 std::size_t Tokenizer::vocab_size() const { return parts_->vocabulary.size(); }
 const SpecialTokens& Tokenizer::special() const { return parts_->special; }
 
@@ -94,16 +95,18 @@ bool Tokenizer::is_end_of_generation(TokenId id) const {
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
   const SpecialTokens& special = parts_->special;
+  const std::vector<Fragment> fragments = parts_->splitter->split(text, options.parse_special);
+  const bool has_bos = options.bos_once && !fragments.empty() && fragments.front().token == special.bos;
   std::vector<TokenId> ids;
-  MergeWork work;
-  if (options.add_special && special.add_bos && special.bos) ids.push_back(*special.bos);
+  EncodeState state(text.size());
+  if (options.add_special && special.add_bos && special.bos && !has_bos) ids.push_back(*special.bos);
   bool at_start = true;
-  for (const Fragment& fragment : parts_->splitter->split(text, options.parse_special)) {
+  for (const Fragment& fragment : fragments) {
     at_start = at_start || fragment.token != kNoToken;
     if (fragment.token != kNoToken) {
       ids.push_back(fragment.token);
     } else {
-      parts_->model->encode(text.substr(fragment.begin, fragment.bytes), at_start, ids, work);
+      parts_->model->encode(text.substr(fragment.begin, fragment.bytes), at_start, ids, state);
       at_start = false;
     }
   }

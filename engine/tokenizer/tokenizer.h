@@ -20,9 +20,14 @@ using TokenId = std::int32_t;
 // Values of tokenizer.ggml.token_type.
 enum class TokenType : std::int32_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 
+struct TokenizerOptions {
+  std::string pre_tokenizer;  // instead of the file's tokenizer.ggml.pre (gpt2 kind only); empty: the file's
+};
+
 struct EncodeOptions {
   bool add_special = false;    // BOS / EOS as the file asks
   bool parse_special = false;  // recognise the text of control tokens (for template text, never for user text)
+  bool bos_once = false;       // with both: no second BOS before a text that spells one itself
 };
 
 struct SpecialTokens {
@@ -35,11 +40,13 @@ struct SpecialTokens {
 class Tokenizer {
  public:
   // Copies what it needs: the metadata may be dropped afterwards.
-  [[nodiscard]] static Result<std::unique_ptr<Tokenizer>> create(const gguf::Metadata& metadata);
+  [[nodiscard]] static Result<std::unique_ptr<Tokenizer>> create(const gguf::Metadata& metadata,
+                                                                 const TokenizerOptions& options = {});
   ~Tokenizer();
 
   [[nodiscard]] std::string_view kind() const;           // "llama" or "gpt2"
   [[nodiscard]] std::string_view pre_tokenizer() const;  // "gpt-2", ...; "" for llama
+  [[nodiscard]] std::string_view pre_tokenizer_origin() const;  // who says so, for people; "" for llama
   // `text` is any bytes; invalid UTF-8 is kept byte for byte where the vocabulary can express it.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text, EncodeOptions options) const;
   [[nodiscard]] std::size_t vocab_size() const;  // number of tokens in the file

@@ -27,6 +27,8 @@ constexpr Classes search(std::uint32_t code_point) {
   }
   if (contains(kNumberRanges, code_point)) return kNumber;
   if (contains(kMarkRanges, code_point)) return kMark;
+  if (contains(kPunctuationRanges, code_point)) return kPunctuation;
+  if (contains(kSymbolRanges, code_point)) return kSymbol;
   if (contains(kSpaceRanges, code_point)) return kSpace;
   return 0;
 }
@@ -42,5 +44,7 @@ constexpr auto kAscii = [] {
 Classes classes_of(char32_t code_point) {
   return code_point < kAscii.size() ? kAscii[code_point] : search(code_point);
 }
+
+bool is_cased_script_letter(char32_t code_point) { return contains(kCasedLetterRanges, code_point); }
 
 }  // namespace layerstream::unicode

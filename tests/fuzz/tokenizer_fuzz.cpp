@@ -3,7 +3,7 @@
 // the text), the text, then a GGUF file. Seeds: any vocabulary file behind a zero byte.
 //
 //   clang++ -std=c++23 -O1 -g -fsanitize=fuzzer,address,undefined -Iengine \
-//     tests/fuzz/tokenizer_fuzz.cpp engine/gguf/*.cpp engine/tokenizer/*.cpp -o tokenizer_fuzz && ./tokenizer_fuzz corpus/
+//     tests/fuzz/tokenizer_fuzz.cpp engine/base/*.cpp engine/gguf/*.cpp engine/tokenizer/*.cpp -o tokenizer_fuzz && ./tokenizer_fuzz corpus/
 //
 // Needs clang 19 or newer: older ones cannot compile the standard library's std::expected.
 

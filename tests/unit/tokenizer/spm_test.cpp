@@ -157,6 +157,17 @@ TEST(Spm, MergesAsTheDefinitionSaysOnRandomVocabularies) {
   }
 }
 
+TEST(Spm, ExtraSpacesAreRemovedOnlyWhereTheFileSaysSo) {
+  const Vocab vocab = letters_vocab();
+  GgufWriter kept = vocab.spm();
+  GgufWriter removed = vocab.spm().add_bool("tokenizer.ggml.remove_extra_whitespaces", true);
+  const auto removing = good(removed);
+  EXPECT_EQ(good(kept)->decode(good(kept)->encode("  a  b ", {}), false), "  a  b ");
+  EXPECT_EQ(removing->encode("  a  b ", {}), removing->encode("a b", {}));
+  EXPECT_EQ(removing->decode(removing->encode("  a  b ", {}), false), "a b");
+  EXPECT_EQ(removing->encode("   ", {}), Ids{});
+}
+
 TEST(Spm, ScoresMayBeIntegersAndMergesAreIgnored) {
   Vocab vocab = letters_vocab();
   vocab.add("ab", TokenType::normal, -1);

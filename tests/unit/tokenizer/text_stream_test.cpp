@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The text of an answer, token by token.
 
+#include "../../fuzz/tokenizer_fuzz.h"
 #include "tokenizer_test_util.h"
 
 namespace layerstream::test {
@@ -44,6 +45,33 @@ TEST_F(TextStreamTest, CharactersAreNeverCutAndLoneBytesEndAsReplacement) {
   EXPECT_EQ(text.push(first_byte + 0xE2), "");
   EXPECT_EQ(text.finish(), "\xEF\xBF\xBD");
   EXPECT_EQ(text.push(word_), " word");
+}
+
+// Any ids, not only those that a text gives: half characters, control tokens and nonsense in between.
+TEST_F(TextStreamTest, StreamedTextEqualsTextAtOnceAndIsAlwaysUtf8) {
+  Vocab bpe = bpe_base();
+  bpe.add("<|x|>", TokenType::control);
+  bpe.add("\xC3\xB0\xC5\x81");  // the first two bytes of an emoji
+  GgufWriter writer = bpe.bpe();
+  const auto byte_level = good(writer);
+  Random random(51);
+  for (const Tokenizer* tokenizer : {tokenizer_.get(), byte_level.get()}) {
+    for (int round = 0; round < 2000; ++round) {
+      Ids ids(below(random, 12));
+      for (TokenId& id : ids) id = static_cast<TokenId>(below(random, tokenizer->vocab_size() + 2));
+      if (round % 2 == 0) ids = tokenizer->encode(random_utf8(random, 12), {.add_special = round % 4 == 0});
+      TextStream stream(*tokenizer);
+      stream.begin(true);
+      std::string streamed;
+      for (const TokenId id : ids) {
+        const std::string part = stream.push(id);
+        ASSERT_TRUE(is_utf8(part)) << "round " << round;
+        streamed += part;
+      }
+      streamed += stream.finish();
+      ASSERT_EQ(streamed, tokenizer->decode(ids, false)) << "round " << round;
+    }
+  }
 }
 
 }  // namespace

@@ -27,11 +27,40 @@ TEST(TokenizerRefuses, OtherModelsAndPreTokenizersByName) {
   GgufWriter bert;
   expect_error(std::move(bert.add("tokenizer.ggml.model", "bert")), ErrorCode::unsupported_tokenizer, "bert");
   expect_error(GgufWriter(), ErrorCode::missing_key, "tokenizer.ggml.model");
-  expect_error(vocab.bpe("default"), ErrorCode::unsupported_tokenizer, "default");
   expect_error(vocab.bpe("gpt-5\n"), ErrorCode::unsupported_tokenizer, "gpt-5");
-  GgufWriter no_pre;
-  no_pre.add("tokenizer.ggml.model", "gpt2").add_string_array("tokenizer.ggml.tokens", vocab.tokens);
-  expect_error(std::move(no_pre.add_string_array("tokenizer.ggml.merges", {})), ErrorCode::unsupported_tokenizer, "tokenizer.ggml.pre");
+  expect_error(vocab.bpe(""), ErrorCode::unsupported_tokenizer, "llama-bpe, ");
+}
+
+TEST(PreTokenizerChoice, TheFilesNameTheVocabularySizeOrTheFallback) {
+  const Vocab vocab = bpe_base();
+  GgufWriter named = vocab.bpe("tekken");
+  EXPECT_EQ(good(named)->pre_tokenizer(), "tekken");
+  EXPECT_EQ(good(named)->pre_tokenizer_origin(), "the file");
+
+  const auto unnamed = [](const std::vector<std::string>& tokens) {
+    GgufWriter writer;
+    writer.add("tokenizer.ggml.model", "gpt2").add_string_array("tokenizer.ggml.tokens", tokens).add_string_array("tokenizer.ggml.merges", {});
+    return good(writer);
+  };
+  EXPECT_EQ(unnamed(vocab.tokens)->pre_tokenizer(), "default");
+  EXPECT_TRUE(unnamed(vocab.tokens)->pre_tokenizer_origin().starts_with("the fallback"));
+  std::vector<std::string> padded = vocab.tokens;
+  for (std::size_t i = padded.size(); i < 50257; ++i) padded.push_back("[PAD" + std::to_string(i) + "]");
+  EXPECT_EQ(unnamed(padded)->pre_tokenizer(), "gpt-2");
+  EXPECT_TRUE(unnamed(padded)->pre_tokenizer_origin().starts_with("guessed"));
+}
+
+TEST(PreTokenizerChoice, TheCallerMayAskForAnother) {
+  const Vocab vocab = bpe_base();
+  GgufWriter unknown = vocab.bpe("gpt-5");
+  const auto header = written_header(unknown);
+  const auto asked = Tokenizer::create(header->metadata(), {.pre_tokenizer = "qwen2"});
+  ASSERT_TRUE(asked.has_value()) << asked.error().message;
+  EXPECT_EQ((*asked)->pre_tokenizer(), "qwen2");
+  EXPECT_EQ((*asked)->pre_tokenizer_origin(), "the caller");
+  const auto wrong = Tokenizer::create(header->metadata(), {.pre_tokenizer = "qwen9"});
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_NE(wrong.error().message.find("qwen9"), std::string::npos);
 }
 
 TEST(TokenizerRefuses, MissingAndShortLists) {
@@ -138,10 +167,23 @@ TEST(SpecialTokens, BosAndEosAreAddedAsTheFileAsks) {
   EXPECT_EQ(tokenizer->decode({bos, 'a', eos}, true), "<|bos|>a<|eos|>");
 }
 
+TEST(SpecialTokens, ATextThatBeginsWithBosGetsNoSecondOneWhereAsked) {
+  GgufWriter writer = spm_base().spm();
+  const auto tokenizer = good(writer);
+  constexpr EncodeOptions kTwice{.add_special = true, .parse_special = true};
+  constexpr EncodeOptions kOnce{.add_special = true, .parse_special = true, .bos_once = true};
+  EXPECT_EQ(tokenizer->encode("<s></s>", kTwice), (Ids{1, 1, 2}));
+  EXPECT_EQ(tokenizer->encode("<s></s>", kOnce), (Ids{1, 2}));
+  EXPECT_EQ(tokenizer->encode("</s><s>", kOnce), (Ids{1, 2, 1}));
+  EXPECT_EQ(tokenizer->encode("", kOnce), Ids{1});
+  constexpr EncodeOptions kUserText{.add_special = true, .bos_once = true};
+  EXPECT_EQ(tokenizer->encode("<s>", kUserText).front(), 1) << "here the text spells nothing";
+}
+
 TEST(SpecialTokens, EndOfGenerationIsFoundByText) {
   Vocab vocab = bpe_base();
   Ids ends;
-  for (const char* text : {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "[EOT]", "[EOS]",
+  for (const char* text : {"<|eot_id|>", "<|eot|>", "<|eom|>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "[EOT]", "[EOS]",
                            "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
                            "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>"}) {
     ends.push_back(vocab.add(text, TokenType::user_defined));

@@ -36,11 +36,14 @@ std::vector<std::string> run_texts(const std::string& unit) {
 }
 
 void expect_linear(const TextModel& model, const Worst& worst, std::size_t large_bytes) {
-  MergeWork small, large;
-  Ids ids;
-  model.encode(repeated(worst.unit, large_bytes / 5), true, ids, small);
-  ids.clear();
-  model.encode(repeated(worst.unit, large_bytes), true, ids, large);
+  const auto work_for = [&](std::size_t bytes, Ids& ids) {
+    EncodeState state(bytes);
+    model.encode(repeated(worst.unit, bytes), true, ids, state);
+    return state.work;
+  };
+  Ids few, ids;
+  const MergeWork small = work_for(large_bytes / 5, few);
+  const MergeWork large = work_for(large_bytes, ids);
   std::string back;
   for (const TokenId id : ids) back += model.bytes_of(id);
   EXPECT_GE(back.size(), large_bytes / 3) << worst.name;
@@ -65,7 +68,8 @@ TEST(Work, SpmMergingIsNearLinearOnTheWorstTexts) {
 }
 
 TEST(Work, BpeMergingIsNearLinearOnTheWorstTexts) {
-  for (const char* pre : {"gpt-2", "llama-bpe", "tekken", "smollm"}) {
+  for (const char* pre : {"gpt-2", "llama-bpe", "qwen2", "tekken", "gpt-4o", "smollm", "deepseek-llm", "deepseek-coder", "deepseek-v3",
+                          "default", "viking"}) {
     Vocab vocab = bpe_base();
     for (const Worst& worst : kWorst) {
       // Byte by byte up to the unit, then doubling.
