@@ -20,7 +20,7 @@ struct Answer {
 Result<std::vector<TokenId>> prompt_ids(const Args& args, const Tokenizer& tokenizer) {
   if (args.has("--ids") == args.has("--prompt")) return fail(ErrorCode::bad_argument, "generate needs either --prompt TEXT or --ids FILE");
   if (args.has("--ids")) return read_ids(*args.text("--ids"));
-  return tokenizer.encode(*args.text("--prompt"), {.add_special = true, .parse_special = true});
+  return tokenizer.encode(*args.text("--prompt"), {.add_special = true, .parse_special = true, .bos_once = true});
 }
 
 // Draws until the end of the turn, n_tokens, or a full context.

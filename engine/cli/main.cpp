@@ -26,15 +26,15 @@ constexpr std::array kCommands = {
 constexpr const char* kUsage =
     "usage: layerstream COMMAND MODEL.gguf [options]\n"
     "  inspect     [--json] [--budget BYTES|min] [--ctx N]\n"
-    "  tokenize    [--add-special] [--parse-special] [--jsonl]     text on standard input\n"
-    "  detokenize  [--with-control] [--jsonl]                      ids on standard input\n"
+    "  tokenize    [--add-special] [--parse-special] [--jsonl] [--pre NAME]     text on standard input\n"
+    "  detokenize  [--with-control] [--jsonl] [--pre NAME]                      ids on standard input\n"
     "  logits      --tokens FILE --out FILE [--positions all|last|i,j,...] [--steps] [--chunk N] [--kv-out FILE]\n"
     "  generate    (--prompt TEXT | --ids FILE) [-n N] [--ignore-eos] [--json]\n"
     "              [--temp T] [--top-k K] [--top-p P] [--min-p M] [--seed S] and the other sampling options of docs/cli.md\n"
     "  bench       [-p N] [-n N] [--json]\n"
     "  perplexity  text on standard input\n"
     "options of all that run a model: [--ctx N] [--threads N] [--budget BYTES|min] [--kv f32|f16] [--attention trained|full]\n"
-    "              [--unit-bytes N]\n";
+    "              [--unit-bytes N] [--pre NAME]\n";
 
 }  // namespace
 

@@ -34,6 +34,7 @@ Result<SessionOptions> session_options(const Args& args) {
   options.kv_type = kv == "f32" ? KvCacheType::f32 : KvCacheType::f16;
   const std::string attention = args.text("--attention").value_or("trained");
   if (attention != "trained" && attention != "full") return fail(ErrorCode::bad_argument, "--attention is \"" + attention + "\", expected trained or full");
+  options.pre_tokenizer = args.text("--pre").value_or("");
   options.attention = attention == "full" ? AttentionRule::full : AttentionRule::trained;
   return options;
 }

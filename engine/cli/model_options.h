@@ -13,7 +13,7 @@
 
 namespace layerstream::cli {
 
-inline constexpr std::array<std::string_view, 6> kModelOptions = {"--ctx", "--threads", "--budget", "--kv", "--attention", "--unit-bytes"};
+inline constexpr std::array<std::string_view, 7> kModelOptions = {"--ctx", "--threads", "--budget", "--kv", "--attention", "--unit-bytes", "--pre"};
 
 // kModelOptions and the command's own.
 [[nodiscard]] std::vector<std::string_view> with_model_options(std::initializer_list<std::string_view> own);

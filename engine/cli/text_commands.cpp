@@ -10,10 +10,12 @@
 namespace layerstream::cli {
 namespace {
 
-Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path) {
+constexpr std::string_view kValues[] = {"--pre"};
+
+Result<std::unique_ptr<Tokenizer>> open_tokenizer(const Args& args) {
   FileHost host;
-  const gguf::ModelFile file = LS_TRY(host.open(path));
-  return Tokenizer::create(file.metadata());
+  const gguf::ModelFile file = LS_TRY(host.open(args.file()));
+  return Tokenizer::create(file.metadata(), {.pre_tokenizer = std::string(args.text("--pre").value_or(""))});
 }
 
 // Calls body(line) for each line that is not empty.
@@ -38,8 +40,8 @@ void print_array(const std::vector<TokenId>& ids) {
 
 Result<void> tokenize(std::span<char* const> arguments) {
   constexpr std::string_view kFlags[] = {"--add-special", "--parse-special", "--jsonl"};
-  const Args args = LS_TRY(Args::parse(arguments, {}, kFlags));
-  const auto tokenizer = LS_TRY(open_tokenizer(args.file()));
+  const Args args = LS_TRY(Args::parse(arguments, kValues, kFlags));
+  const auto tokenizer = LS_TRY(open_tokenizer(args));
   const EncodeOptions options{.add_special = args.has("--add-special"), .parse_special = args.has("--parse-special")};
   const std::string text = LS_TRY(read_stdin());
   if (args.has("--jsonl")) {
@@ -56,8 +58,8 @@ Result<void> tokenize(std::span<char* const> arguments) {
 
 Result<void> detokenize(std::span<char* const> arguments) {
   constexpr std::string_view kFlags[] = {"--with-control", "--jsonl"};
-  const Args args = LS_TRY(Args::parse(arguments, {}, kFlags));
-  const auto tokenizer = LS_TRY(open_tokenizer(args.file()));
+  const Args args = LS_TRY(Args::parse(arguments, kValues, kFlags));
+  const auto tokenizer = LS_TRY(open_tokenizer(args));
   const std::string text = LS_TRY(read_stdin());
   const bool with_control = args.has("--with-control");
   if (args.has("--jsonl")) {

@@ -96,10 +96,11 @@ void write_token(JsonWriter& json, const Tokenizer& tokenizer, std::string_view 
 
 void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
   const SpecialTokens& special = tokenizer.special();
-  json.key("tokenizer").begin_object().field("kind", tokenizer.kind()).field("pre", tokenizer.pre_tokenizer()).field("vocab_size", tokenizer.vocab_size());
+  json.key("tokenizer").begin_object().field("kind", tokenizer.kind()).field("pre", tokenizer.pre_tokenizer()).field("pre_origin", tokenizer.pre_tokenizer_origin()).field("vocab_size", tokenizer.vocab_size());
   write_token(json, tokenizer, "bos", special.bos);
   write_token(json, tokenizer, "eos", special.eos);
   write_token(json, tokenizer, "eot", special.eot);
+  write_token(json, tokenizer, "eom", special.eom);
   write_token(json, tokenizer, "unk", special.unk);
   write_token(json, tokenizer, "pad", special.pad);
   json.field("add_bos", special.add_bos).field("add_eos", special.add_eos);

@@ -53,7 +53,7 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, con
     for (model::LayerConfig& layer : found.config.layers) layer.window = 0;
     found.config.window_origin = "ignored as asked";
   }
-  session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata()));
+  session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata(), {.pre_tokenizer = options.pre_tokenizer}));
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
   session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, std::max<std::uint64_t>(options.unit_bytes, 1)));
   session->model_.config = std::move(found.config);
