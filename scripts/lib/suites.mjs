@@ -28,7 +28,8 @@ const checker = (name) => async () => {
 /** Generated files are what their generators write. */
 async function generated() {
   const total = { passed: 0, failed: [], skipped: [] };
-  for (const script of ['scripts/unicode/generate.mjs', 'scripts/unicode/pretokenizer-cases.mjs']) {
+  for (const name of ['generate', 'pretokenizer-cases', 'normalization-cases']) {
+    const script = `scripts/unicode/${name}.mjs`;
     const { code } = await run(process.execPath, [inRoot(script), '--check'], show);
     if (code === 0) total.passed += 1;
     else total.failed.push(`${script} --check ended with status ${code}`);
@@ -50,7 +51,7 @@ const ctest = (preset, name) => async (emscripten) => {
 /** Scripts that run the command-line program over models, and real chat templates, and leave [{ name, outcome: ok | FAIL | skip }]. */
 async function golden() {
   const total = { passed: 0, failed: [], skipped: [] };
-  for (const check of ['golden', 'bits', 'greedy', 'templates']) {
+  for (const check of ['golden', 'bits', 'greedy', 'vocab', 'templates']) {
     const file = path.join(RESULTS, `${check}.json`);
     const script = inRoot(`tests/golden/check-${check}.mjs`);
     const { code } = await run(process.execPath, [script, '--json', file], show);
