@@ -40,6 +40,7 @@ struct Options {
   double n_ctx = 0, budget_bytes = -1;
   bool kv_f32 = false, full_attention = false;
   double n_threads = 1, max_entries = 0, unit_bytes = 0;
+  std::string pre_tokenizer;
 };
 struct Read {
   bool valid = false;
@@ -104,6 +105,7 @@ class Engine {
     native.n_threads = to_u32(options.n_threads);
     native.max_entries = to_u32(options.max_entries);
     if (options.unit_bytes > 0) native.unit_bytes = to_uint(options.unit_bytes, UINT64_MAX);
+    native.pre_tokenizer = options.pre_tokenizer;
     auto session = Session::create(std::move(*file), native);
     if (!session) return status_of(session.error());
     session_ = std::move(*session);
@@ -267,7 +269,8 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .field("fullAttention", &Options::full_attention)
       .field("nThreads", &Options::n_threads)
       .field("maxEntries", &Options::max_entries)
-      .field("unitBytes", &Options::unit_bytes);
+      .field("unitBytes", &Options::unit_bytes)
+      .field("preTokenizer", &Options::pre_tokenizer);
   em::value_object<Read>("NativeRead")
       .field("valid", &Read::valid)
       .field("id", &Read::id)

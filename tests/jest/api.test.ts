@@ -63,9 +63,11 @@ describe('loading', () => {
       contextLength: 512,
       vocabSize: 2048,
       blockCount: 6,
+      specialTokens: { bos: 0, eos: 2, eot: 2, eom: null, unk: null, pad: 0, addBos: false, addEos: false },
       storage: 'memory',
     });
     expect(model.info.name).not.toBe('');
+    expect(model.info.specialTokens.endOfGeneration).toEqual([0, 2]);
     expect([...new Set(seen.map((progress) => progress.phase))]).toEqual(['download', 'open', 'ready']);
     expect(seen.at(-1)).toEqual({ phase: 'ready', loadedBytes: bytes.length, totalBytes: bytes.length });
     await model.dispose();
@@ -117,6 +119,7 @@ describe('loading', () => {
     expect(await codeOf(() => host.api.loadModel('http://['))).toBe('bad_argument');
     expect(await codeOf(() => load({ memoryBudget: -5 }))).toBe('bad_argument');
     expect(await codeOf(() => load({ contextLength: 1.5 }))).toBe('bad_argument');
+    expect(await codeOf(() => load({ preTokenizer: 'gpt-5' }))).toBe('unsupported_tokenizer');
     expect(await codeOf(() => load({ memoryBudget: 1000 }))).toBe('budget_too_small');
     const model = await load();
     await model.dispose();
@@ -337,8 +340,17 @@ describe('answers', () => {
     const answer = model.chat(whoAreYou.messages).text();
     expect(await model.detokenize(await model.tokenize('Hello! 🦜'))).toBe('Hello! 🦜');
     expect(await model.tokenize('<|im_end|>', { parseSpecial: true })).toEqual([2]);
+    expect(await model.countTokens('<|im_end|>', { parseSpecial: true })).toBe(1);
+    expect(await model.countTokens('<|im_end|>')).toBeGreaterThan(1);
     expect(await model.detokenize([1, 2], { withControl: true })).toBe('<|im_start|><|im_end|>');
     expect(await answer).toBe(replyOf(whoAreYou).text);
+  });
+
+  test('another pre-tokenizer can be asked for', async () => {
+    const asked = await load({ preTokenizer: 'qwen2' });
+    expect(asked.info.details).toMatchObject({ tokenizer: { pre: 'qwen2', pre_origin: 'the caller' } });
+    expect(await asked.countTokens('2024')).toBe(4);
+    await asked.dispose();
   });
 
   test('memory() adds up', async () => {

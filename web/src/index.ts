@@ -21,6 +21,7 @@ export type {
   MemoryReport,
   Model,
   ModelInfo,
+  SpecialTokens,
   ModelSource,
   PassProgress,
   RenderChatOptions,

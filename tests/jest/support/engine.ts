@@ -72,6 +72,7 @@ export const defaultSettings: EngineSettings = {
   kvType: 'f32',
   attention: 'trained',
   unitBytes: 0,
+  preTokenizer: '',
 };
 
 export interface OpenedEngine {

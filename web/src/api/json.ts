@@ -13,6 +13,11 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return here;
 }
 
+export function numberAt(value: unknown, ...path: readonly string[]): number | null {
+  const found = at(value, ...path);
+  return typeof found === 'number' ? found : null;
+}
+
 export function stringAt(value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path);
   return typeof found === 'string' ? found : '';

@@ -88,6 +88,13 @@ export class LoadedModel implements Model {
     return (await this.#engine.client.call('tokenize', { text, addSpecial, parseSpecial })).tokens;
   }
 
+  async countTokens(
+    text: string,
+    options: { addSpecial?: boolean; parseSpecial?: boolean } = {},
+  ): Promise<number> {
+    return (await this.tokenize(text, options)).length;
+  }
+
   async detokenize(tokens: readonly number[], options: { withControl?: boolean } = {}): Promise<string> {
     const { withControl = false } = options;
     return (await this.#engine.client.call('detokenize', { tokens, withControl })).text;

@@ -9,6 +9,7 @@ import { chooseEngine } from './choose-engine.js';
 import { Connection, watchByLock, type Host } from './host.js';
 import { stringAt } from './json.js';
 import { LoadedModel } from './model.js';
+import { specialTokensOf } from './special-tokens.js';
 import type { LoadOptions, Model, ModelSource, StoredModel } from './types.js';
 
 export interface PackageApi {
@@ -27,6 +28,7 @@ async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSetti
     contextLength = 0,
     kvType = 'f16',
     attention = 'trained',
+    preTokenizer = '',
   } = options;
   const { unitBytes = 0, threads = 0 } = options;
   if (memoryBudget !== 'min' && !(memoryBudget > 0)) {
@@ -38,7 +40,8 @@ async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSetti
     }
   }
   const budgetBytes = memoryBudget === 'min' ? 0 : memoryBudget === Infinity ? -1 : Math.floor(memoryBudget);
-  return { ...(await chooseEngine(options, host)), contextLength, budgetBytes, kvType, attention, unitBytes };
+  const build = await chooseEngine(options, host);
+  return { ...build, contextLength, budgetBytes, kvType, attention, unitBytes, preTokenizer };
 }
 
 export function createApi(host: Host): PackageApi {
@@ -121,6 +124,7 @@ export function createApi(host: Host): PackageApi {
         fileBytes,
         contextLength: opened.contextLength,
         vocabSize: opened.vocabSize,
+        specialTokens: specialTokensOf(opened.details),
         blockCount: opened.blockCount,
         storage: acquired.storage,
         storageReason: acquired.storageReason,

@@ -47,6 +47,8 @@ export interface LoadOptions {
   threads?: number;
   /** Another build of the engine than the fastest that works here. For tests: the answers are the same. */
   engineBuild?: EngineBuild;
+  /** Instead of the file's `tokenizer.ggml.pre`, for files that name none, a wrong one or an unknown one. */
+  preTokenizer?: string;
   /** Request headers for the download (gated models). */
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -205,12 +207,28 @@ export interface Generation extends AsyncIterable<GenerationChunk> {
   stop(): void;
 }
 
+export interface SpecialTokens {
+  /** Ids; null where the file has none. */
+  bos: number | null;
+  eos: number | null;
+  eot: number | null;
+  eom: number | null;
+  unk: number | null;
+  pad: number | null;
+  /** Whether a text gets BOS in front, EOS behind. */
+  addBos: boolean;
+  addEos: boolean;
+  /** All ids that end an answer, ascending. */
+  endOfGeneration: number[];
+}
+
 export interface ModelInfo {
   name: string;
   architecture: string;
   fileBytes: number;
   contextLength: number;
   vocabSize: number;
+  specialTokens: SpecialTokens;
   blockCount: number;
   /** Where the weights are read from. */
   storage: StorageKind;
@@ -229,6 +247,8 @@ export interface Model {
   /** Continues a text, or token ids, to which nothing is added. */
   complete(prompt: string | readonly number[], options?: CompleteOptions): Generation;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number[]>;
+  /** How many tokens `tokenize` makes of it. */
+  countTokens(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number>;
   detokenize(tokens: readonly number[], options?: { withControl?: boolean }): Promise<string>;
   memory(): Promise<MemoryReport>;
   /** Ends the worker and frees its memory. Pending answers are rejected with code `disposed`. */

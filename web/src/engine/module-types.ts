@@ -31,6 +31,7 @@ export interface NativeOptions {
   nThreads: number;
   maxEntries: number;
   unitBytes: number;
+  preTokenizer: string;
 }
 export interface NativeSampler {
   temperature: number;

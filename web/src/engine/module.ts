@@ -67,6 +67,7 @@ export class Engine {
         nThreads: settings.threads,
         maxEntries: 0,
         unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
+        preTokenizer: settings.preTokenizer,
       }),
     );
   }

@@ -166,6 +166,8 @@ export interface EngineSettings {
   kvType: 'f16' | 'f32';
   attention: 'trained' | 'full';
   unitBytes: number;
+  /** Instead of the file's; empty: the file's. */
+  preTokenizer: string;
 }
 
 /** Half-open range of UTF-16 units. */
