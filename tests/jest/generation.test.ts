@@ -139,6 +139,25 @@ describe('an answer', () => {
     }
   });
 
+  test('reports log-probabilities when asked', async () => {
+    const chunks: GenerationChunk[] = [];
+    for await (const chunk of model.chat(whoAreYou.messages, { logprobs: 3 })) {
+      chunks.push(chunk);
+    }
+    const reported = chunks.flatMap((chunk) => chunk.logprobs ?? []);
+    expect(reported.map(({ token }) => token)).toEqual(known.ids.slice(0, -1));
+    for (const { token, logprob, top } of reported) {
+      expect(top).toHaveLength(3);
+      expect(top[0]).toEqual({ token, logprob }); // greedy draws the most probable one
+      const probabilities = top.map((one) => Math.exp(one.logprob));
+      expect(probabilities).toEqual([...probabilities].sort((a, b) => b - a));
+      expect(probabilities.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(1 + 1e-6);
+    }
+    const alone = await collect(model.chat(whoAreYou.messages, { logprobs: 0, maxTokens: 1 }));
+    expect(alone.tokens).toHaveLength(1);
+    expect(await codeOf(() => model.chat(hello.messages, { logprobs: 101 }).text())).toBe('bad_argument');
+  });
+
   test('is refused with `busy` when it must not wait', async () => {
     const running = model.chat(whoAreYou.messages).text();
     await pause(1);
@@ -193,6 +212,7 @@ const rules: GenerationRules = {
   ignoreEos: true,
   overflow: 'stop',
   keepTokens: 4,
+  logprobs: null,
 };
 const greedy = samplingSettings({});
 

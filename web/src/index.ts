@@ -29,6 +29,7 @@ export type {
   SamplingOptions,
   StorageKind,
   StoredModel,
+  TokenLogprobs,
 } from './api/types.js';
 export {
   BadModelError,

@@ -8,6 +8,8 @@ import type { GenerateOptions } from './types.js';
 /** More is a mistake, and would make every token slow. */
 const maxStops = 256;
 const maxStopLength = 4096;
+/** As many as anybody looks at; all of a vocabulary for each token would be megabytes. */
+const maxLogprobs = 100;
 
 export function rulesOf(options: GenerateOptions): GenerationRules {
   const {
@@ -16,12 +18,16 @@ export function rulesOf(options: GenerateOptions): GenerationRules {
     ignoreEos = false,
     contextOverflow = 'stop',
     keepTokens = 4,
+    logprobs = null,
   } = options;
   const stop = typeof options.stop === 'string' ? [options.stop] : (options.stop ?? []);
   if (maxTokens !== null) {
     checkCount('maxTokens', maxTokens);
   }
   checkCount('keepTokens', keepTokens);
+  if (logprobs !== null) {
+    checkCount('logprobs', logprobs, maxLogprobs);
+  }
   checkStops(stop);
   for (const token of stopTokens) {
     checkCount('stopTokens', token);
@@ -42,12 +48,13 @@ export function rulesOf(options: GenerateOptions): GenerationRules {
     ignoreEos,
     overflow: contextOverflow,
     keepTokens,
+    logprobs,
   };
 }
 
-function checkCount(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw createError('bad_argument', `${name} is ${value}, expected a whole number from 0`, {
+function checkCount(name: string, value: number, most = Number.MAX_SAFE_INTEGER): void {
+  if (!Number.isSafeInteger(value) || value < 0 || value > most) {
+    throw createError('bad_argument', `${name} is ${value}, expected a whole number from 0 to ${most}`, {
       details: { [name]: value },
     });
   }

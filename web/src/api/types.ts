@@ -11,6 +11,7 @@ import type {
   SamplerName,
   StorageKind,
   StoredModel,
+  TokenLogprobs,
 } from '../protocol/data.js';
 
 export type {
@@ -23,6 +24,7 @@ export type {
   SamplerName,
   StorageKind,
   StoredModel,
+  TokenLogprobs,
 };
 
 /**
@@ -153,6 +155,8 @@ export interface GenerateOptions extends SamplingOptions {
   contextOverflow?: 'stop' | 'shift';
   /** Default 4: models lean on the very first tokens. */
   keepTokens?: number;
+  /** Report each token's log-probability and those of so many most probable tokens, before any sampling setting. */
+  logprobs?: number;
   /** When an answer of this model is being computed: wait for it (default), or reject with code `busy`. */
   whenBusy?: 'wait' | 'reject';
   /** Ends the answer: the iteration rejects with the signal's reason. */
@@ -190,6 +194,8 @@ export interface CompleteOptions extends GenerateOptions {
 export interface GenerationChunk {
   text: string;
   tokens: number[];
+  /** One for each token, if asked for. */
+  logprobs?: TokenLogprobs[];
   finishReason?: FinishReason;
   /** The stop string or token that ended the answer; null for anything else. */
   stopReason?: string | number | null;

@@ -50,6 +50,8 @@ export interface GenerationRules {
   overflow: 'stop' | 'shift';
   /** Tokens at the beginning that a shift leaves alone. */
   keepTokens: number;
+  /** Most probable tokens to report with each token; null: report nothing. */
+  logprobs: number | null;
 }
 
 export interface GenerationOutcome {

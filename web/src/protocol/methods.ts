@@ -15,6 +15,7 @@ import type {
   SamplingSettings,
   StorageKind,
   StoredModel,
+  TokenLogprobs,
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
@@ -60,7 +61,7 @@ export interface EngineMethods {
     params: { requestId: number; prompt: Prompt; sampling: SamplingSettings; rules: GenerationRules };
     result: GenerationOutcome;
     progress: PassProgress;
-    chunk: { text: string; tokens: number[] };
+    chunk: { text: string; tokens: number[]; logprobs?: TokenLogprobs[] };
   };
   /** Ends an answer where it is; it then has a result. An unknown id is an answer that has ended already. */
   stop: { params: { requestId: number }; result: null };

@@ -2,6 +2,7 @@
 // Merges tokens into chunks: at most one per display frame, and none while the page has given no credit. Computing
 // never waits for a slow page; what waits is a few bytes of text.
 
+import type { TokenLogprobs } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
 
 export type TokenChunk = EngineMethods['generate']['chunk'];
@@ -22,10 +23,13 @@ export class ChunkBatcher {
     this.#sink = sink;
   }
 
-  add(token: number | null, text: string): void {
+  add(token: number | null, text: string, logprobs: TokenLogprobs | null): void {
     this.#waiting.text += text;
     if (token !== null) {
       this.#waiting.tokens.push(token);
+    }
+    if (logprobs !== null) {
+      (this.#waiting.logprobs ??= []).push(logprobs);
     }
     if (this.#sink.credits > 0 && performance.now() - this.#lastSent >= frameMs) {
       // There is a credit: this does not wait, and rejects only for a call that is cancelled anyway.

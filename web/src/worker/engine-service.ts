@@ -146,7 +146,7 @@ export class EngineService {
           signal,
           stop: stop.signal,
           onProgress: throttled((progress) => context.progress(progress)),
-          onToken: (token, text) => batcher.add(token, text),
+          onToken: (token, text, logprobs) => batcher.add(token, text, logprobs),
         });
       });
       // The next request computes while this one's last chunk waits for the page.

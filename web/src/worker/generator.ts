@@ -11,6 +11,7 @@ import type {
   GenerationRules,
   PassProgress,
   SamplingSettings,
+  TokenLogprobs,
 } from '../protocol/data.js';
 import { makeRoom } from './context-shift.js';
 import type { PassRunner } from './pass-runner.js';
@@ -26,7 +27,7 @@ export interface GeneratorRequest {
   stop: AbortSignal;
   onProgress(progress: PassProgress): void;
   /** Called for every token of the answer; the text may be '' in the middle of a character or of a stop string. */
-  onToken(token: number | null, text: string): void;
+  onToken(token: number | null, text: string, logprobs: TokenLogprobs | null): void;
 }
 
 /** One answer in the making. */
@@ -120,7 +121,7 @@ export class Generator {
   }
 
   async #decode(answer: Answer): Promise<Ending> {
-    const { maxTokens, stopTokens, ignoreEos, overflow } = answer.rules;
+    const { maxTokens, stopTokens, ignoreEos, overflow, logprobs } = answer.rules;
     const promptTokens = answer.text.length;
     while (maxTokens === null || answer.completionTokens < maxTokens) {
       answer.ended.throwIfAborted();
@@ -134,7 +135,7 @@ export class Generator {
       answer.completionTokens += 1;
       answer.text.push(token);
       const shown = answer.stops.push(this.#engine.acceptToken(token));
-      answer.onToken(token, shown.text);
+      answer.onToken(token, shown.text, logprobs === null ? null : this.#engine.logprobs(logprobs));
       if (shown.stop !== null) {
         return { finishReason: 'stop', stopReason: shown.stop };
       }
@@ -169,7 +170,7 @@ export class Generator {
     const { text, stop } = answer.stops.push(rest);
     const shown = stop === null ? text + answer.stops.flush() : text;
     if (shown !== '') {
-      answer.onToken(null, shown);
+      answer.onToken(null, shown, null);
     }
   }
 
