@@ -20,12 +20,13 @@ const RELAXED_DOT = 'i32x4.relaxed_dot_i8x16_i7x16_add_s';
 const PLAIN_DOT = 'i32x4.dot_i16x8_s';
 const FLOAT_TYPES = ['F32', 'F16', 'Bf16'];
 
-/** Traits of the one list of tensor types. */
+/** Traits of the groups that make up the one list of tensor types. */
 function typeNames() {
   const text = readFileSync(inRoot('engine/quant/registry.h'), 'utf8');
-  const list = /using Types = TypeList<([^>]+)>/.exec(text);
-  if (!list) throw new Failure('engine/quant/registry.h has no list of types that this script can read');
-  return list[1].split(',').map((name) => name.trim());
+  const groups = [...text.matchAll(/using \w+Types = TypeList<([^>]+)>/g)];
+  if (groups.length === 0)
+    throw new Failure('engine/quant/registry.h has no list of types that this script can read');
+  return groups.flatMap((group) => group[1].split(',').map((name) => name.trim()));
 }
 
 /** [{ name, opcodes: Map }] of every function. wasm-dis numbers them from 0, the symbol map after the imported ones. */

@@ -7,7 +7,8 @@
 //    q[j] = (p[j] + p[j+4]) + (p[j+8] + p[j+12]) for j = 0..3, result (q[0] + q[2]) + (q[1] + q[3]).
 //  - q8 kinds: one f32 accumulator per row, one term per activation block (32 values) in ascending order:
 //    acc = acc + float(I) * (S * xs), or acc = acc + (float(I) * (S * xs) - float(N) * (M * xs)) for types with minimums;
-//    I and N the exact integers, S and M the float factors of quant/quant_traits.h, xs the activation scale.
+//    I and N the exact integers, S and M the float factors of quant/quant_traits.h, xs the activation scale. float(I) rounds
+//    to nearest even; only with wide sub-scales (NVFP4) is I ever too large to be exact.
 // Scales are whatever the file holds: subnormal ones count in full, infinite or NaN ones give a result that is not finite
 // (which of infinity and NaN, and the bits of a NaN, are not defined).
 // Number of columns, tiling, threads and layout never change a bit.

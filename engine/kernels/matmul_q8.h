@@ -5,11 +5,12 @@
 // A tile is four activation blocks (128 values) of R rows and C columns: integer dots first (order free, exact), then four
 // terms per (row, column) in one vector, lanes = blocks; a transpose turns lanes into (row, column) pairs, and the
 // pairs' accumulators take the four terms one after the other. So each pair has one accumulator with one order, whatever R, C.
-// Tail: a row with 32-value blocks may end with 1..3 blocks; the missing terms are +0, which never changes a sum
+// Tail: a row of small quant blocks may end with 1..3 activation blocks; the missing terms are +0, which never changes a sum
 // that started at +0. Alignment: none. Bound by integer arithmetic from the first column on.
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/activations.h"
 #include "quant/quant_traits.h"
@@ -35,13 +36,18 @@ struct WeightRows {
 template <quant::IntegerTrait Q, typename D, std::size_t R, std::size_t C>
 class Q8Kernel {
  public:
-  // Writes y[c * y_stride + r]. False: the rows hold a code that D cannot take exactly, nothing was written.
+  // Whether rows can hold a code that D cannot take exactly.
+  static constexpr bool kWatchCodes = Q::kCodes == quant::Codes::signed8 && Q::kMaxCode > 127 && !D::kMinus128Exact;
+
+  // Writes y[c * y_stride + r]. False: the rows hold such a code, nothing was written.
   static bool run(const WeightRows& w, const Q8Columns& x, float* y, std::size_t y_stride) {
     Q8Kernel kernel(w, x);
     const std::size_t n_blocks = x.length / quant::kActivationBlock;
     const std::size_t n_tiles = n_blocks / quant::kTileBlocks;
     for (std::size_t tile = 0; tile < n_tiles; ++tile) kernel.template add_tile<true>(tile, quant::kTileBlocks);
-    if (const std::size_t rest = n_blocks % quant::kTileBlocks; rest != 0) kernel.template add_tile<false>(n_tiles, rest);
+    if constexpr (kPartTiles) {
+      if (const std::size_t rest = n_blocks % quant::kTileBlocks; rest != 0) kernel.template add_tile<false>(n_tiles, rest);
+    }
     if constexpr (kWatchCodes) {
       if (D::any_top_bit(kernel.seen_)) return false;
     }
@@ -51,9 +57,12 @@ class Q8Kernel {
 
  private:
   static constexpr std::size_t kGroups = (R * C + 3) / 4;  // accumulators, four (row, column) pairs each
+  static constexpr bool kPartTiles = type_info(Q::kType).block_elements < quant::kTile;
   static constexpr bool kSigned = Q::kCodes == quant::Codes::signed8;
-  static constexpr bool kPer16 = Q::kSubScale == quant::SubScale::per16;
-  static constexpr bool kWatchCodes = kSigned && !D::kMinus128Exact;
+  static constexpr bool kWide = Q::kSubScale == quant::SubScale::per16_wide;
+  static constexpr bool kPer16 = Q::kSubScale == quant::SubScale::per16 || kWide;
+
+  using SubScales = std::conditional_t<kWide, quant::WideSubScales, quant::SubScales>;
 
   // Integer dots of one (row, column): per block, or per half block where sub-scales differ inside a block.
   struct Dots {
@@ -78,7 +87,7 @@ class Q8Kernel {
   LAYERSTREAM_INLINE void add_block(std::size_t tile, Dots (&dots)[R * C]) {
     const std::int8_t* x = x_.q + (tile * quant::kTileBlocks + K) * quant::kActivationBlock;
     simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
-      const quant::CodePair codes = Q::codes(row(r), tile, std::integral_constant<std::size_t, K>{});
+      const quant::CodePair codes = Q::codes(quant::tile_at<Q>(row(r), tile), std::integral_constant<std::size_t, K>{});
       const auto first = prepare(codes.first);
       const auto second = prepare(codes.second);
       if constexpr (kWatchCodes) seen_ |= D::top_bits(first) | D::top_bits(second);
@@ -95,8 +104,18 @@ class Q8Kernel {
     });
   }
 
-  // I of the four blocks.
-  static LAYERSTREAM_INLINE simd::i32x4 integers(const Dots& dots, simd::i32x4 sums, const quant::SubScales& sub) {
+  static LAYERSTREAM_INLINE SubScales sub_scales(quant::Tile tile, [[maybe_unused]] std::size_t count) {
+    if constexpr (kWide) {
+      return Q::wide_sub_scales(tile, count);
+    } else if constexpr (Q::kSubScale != quant::SubScale::none) {
+      return Q::sub_scales(tile);
+    } else {
+      return SubScales{};
+    }
+  }
+
+  // I of the four blocks, as floats.
+  static LAYERSTREAM_INLINE simd::f32x4 integers(const Dots& dots, simd::i32x4 sums, const SubScales& sub) {
     const auto& a = dots.whole;
     simd::i32x4 total = simd::lane_sums(a[0], a[1], a[2], a[3]);
     if constexpr (kPer16) {
@@ -106,11 +125,15 @@ class Q8Kernel {
         total -= ((sums << 16) >> 16) * Q::kOffset;
         second -= (sums >> 16) * Q::kOffset;
       }
-      return total * sub.first + second * sub.second;
+      if constexpr (kWide) {
+        return simd::to_f32(total) * sub.first + simd::to_f32(second) * sub.second;
+      } else {
+        return simd::to_f32(total * sub.first + second * sub.second);
+      }
     } else {
       if constexpr (Q::kOffset != 0) total -= simd::dot_i16(simd::as_i16(sums), simd::splat_i16(Q::kOffset));
       if constexpr (Q::kSubScale == quant::SubScale::per32) total = total * sub.first;
-      return total;
+      return simd::to_f32(total);
     }
   }
 
@@ -138,9 +161,9 @@ class Q8Kernel {
   template <bool Full, std::size_t r>
   LAYERSTREAM_INLINE void row_terms(std::size_t tile, std::size_t count, const Dots (&dots)[R * C], simd::f32x4* terms) const {
     const std::size_t stride = x_.length / quant::kActivationBlock;
-    const simd::f32x4 scales = Q::scales(row(r), tile, Full ? quant::kTileBlocks : count);
-    quant::SubScales sub = {};
-    if constexpr (Q::kSubScale != quant::SubScale::none) sub = Q::sub_scales(row(r), tile);
+    const quant::Tile weights = quant::tile_at<Q>(row(r), tile);
+    const simd::f32x4 scales = Q::scales(weights, Full ? quant::kTileBlocks : count);
+    const SubScales sub = sub_scales(weights, Full ? quant::kTileBlocks : count);
     simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
       const std::size_t at = c * stride + tile * quant::kTileBlocks;
       const simd::f32x4 xs = Full ? simd::load_f32(x_.scales + at) : simd::load_f32_part(x_.scales + at, count);
@@ -148,10 +171,10 @@ class Q8Kernel {
       if constexpr (Q::kOffset != 0 || Q::kHasMinimum) {
         sums = Full ? simd::load_i32(x_.sums + at) : simd::load_i32_part(x_.sums + at, count);
       }
-      simd::f32x4 term = simd::to_f32(integers(dots[r * C + c], sums, sub)) * (scales * xs);
+      simd::f32x4 term = integers(dots[r * C + c], sums, sub) * (scales * xs);
       if constexpr (Q::kHasMinimum) {
-        const simd::f32x4 minimums = Q::minimums(row(r), tile, Full ? quant::kTileBlocks : count);
-        const simd::i32x4 n = simd::dot_i16(simd::as_i16(sums), Q::sub_minimums(row(r), tile));
+        const simd::f32x4 minimums = Q::minimums(weights, Full ? quant::kTileBlocks : count);
+        const simd::i32x4 n = simd::dot_i16(simd::as_i16(sums), Q::sub_minimums(weights));
         term -= simd::to_f32(n) * (minimums * xs);
       }
       terms[r * C + c] = term;

@@ -21,6 +21,11 @@ namespace layerstream::quant {
   std::memcpy(&value, p, sizeof value);
   return value;
 }
+[[nodiscard]] inline std::uint64_t u64_at(const std::byte* p) {
+  std::uint64_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
 [[nodiscard]] inline float half_at(const std::byte* p) { return half_to_float(u16_at(p)); }
 // Value i (0..31) of 16 bytes of nibbles: low nibbles are values 0..15, high ones 16..31.
 [[nodiscard]] inline std::uint8_t nibble_at(const std::byte* nibbles, std::size_t i) {

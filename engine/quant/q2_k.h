@@ -3,18 +3,11 @@
 // Q2_K: 256 values in 84 bytes: 16 bytes of scale s (low nibble) and minimum n (high nibble), one per 16 values; 64 bytes of
 // codes: per tile 32 bytes, bit pair r of them is run r; half d, half dmin. value = d * s * code - dmin * n.
 
-#include "quant/bytes.h"
 #include "quant/k_blocks.h"
-#include "quant/quant_traits.h"
-#include "simd/half4.h"
 
 namespace layerstream::quant {
 
-struct Q2K {
-  static constexpr QuantType kType = QuantType::q2_k;
-  static constexpr ActivationKind kActivation = ActivationKind::q8;
-  static constexpr Codes kCodes = Codes::offset7;
-  static constexpr int kOffset = 0;
+struct Q2K : IntegerType<QuantType::q2_k> {
   static constexpr int kMaxCode = 3;
   static constexpr SubScale kSubScale = SubScale::per16;
   static constexpr bool kHasMinimum = true;
@@ -28,33 +21,21 @@ struct Q2K {
   static_assert(sizeof(Block) == 84 && sizeof(Block) == type_info(kType).block_bytes);
 
   template <std::size_t K>
-  static LAYERSTREAM_INLINE CodePair codes(const std::byte* row, std::size_t tile, std::integral_constant<std::size_t, K>) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const std::byte* bytes = block + offsetof(Block, codes) + 32 * half;
+  static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
+    const std::byte* bytes = tile.block + offsetof(Block, codes) + 32 * tile.half;
     return {bit_pairs<K>(simd::load_u8(bytes)), bit_pairs<K>(simd::load_u8(bytes + 16))};
   }
-  static LAYERSTREAM_INLINE simd::f32x4 scales(const std::byte* row, std::size_t tile, std::size_t) {
-    return simd::splat_half4(row + tile / kTilesPerKBlock * sizeof(Block) + offsetof(Block, d));
-  }
-  static LAYERSTREAM_INLINE SubScales sub_scales(const std::byte* row, std::size_t tile) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(block + offsetof(Block, scales) + 8 * half));
+  static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, d)); }
+  static LAYERSTREAM_INLINE SubScales sub_scales(Tile tile) {
+    const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(tile.block + offsetof(Block, scales) + 8 * tile.half));
     return {both & 15, (both >> 8) & 15};
   }
-  static LAYERSTREAM_INLINE simd::f32x4 minimums(const std::byte* row, std::size_t tile, std::size_t) {
-    return simd::splat_half4(row + tile / kTilesPerKBlock * sizeof(Block) + offsetof(Block, dmin));
-  }
-  static LAYERSTREAM_INLINE simd::i16x8 sub_minimums(const std::byte* row, std::size_t tile) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(block + offsetof(Block, scales) + 8 * half));
+  static LAYERSTREAM_INLINE simd::f32x4 minimums(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, dmin)); }
+  static LAYERSTREAM_INLINE simd::i16x8 sub_minimums(Tile tile) {
+    const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(tile.block + offsetof(Block, scales) + 8 * tile.half));
     return simd::as_i16(((both >> 4) & 15) | ((both >> 12) << 16));
   }
-  static ScalarBlock scalar_block(const std::byte* row, std::size_t index) {
-    const std::byte* block = row + index / kRunsPerKBlock * sizeof(Block);
-    const std::size_t run = index % kRunsPerKBlock;
+  static ScalarBlock scalar_block(const std::byte* block, std::size_t run) {
     ScalarBlock out;
     out.scale = half_at(block + 80);
     out.minimum = half_at(block + 82);

@@ -5,21 +5,14 @@
 // Scale g (0..15): low four bits in bytes 0..7 (low nibbles g < 8, high nibbles g >= 8), bits 4 and 5 in bit pair g / 4 of byte
 // 8 + g % 4.
 
-#include "quant/bytes.h"
 #include "quant/k_blocks.h"
-#include "quant/quant_traits.h"
-#include "simd/half4.h"
 
 namespace layerstream::quant {
 
-struct Q3K {
-  static constexpr QuantType kType = QuantType::q3_k;
-  static constexpr ActivationKind kActivation = ActivationKind::q8;
-  static constexpr Codes kCodes = Codes::offset7;
+struct Q3K : IntegerType<QuantType::q3_k> {
   static constexpr int kOffset = 4;
   static constexpr int kMaxCode = 7;
   static constexpr SubScale kSubScale = SubScale::per16;
-  static constexpr bool kHasMinimum = false;
 
   struct Block {
     std::uint8_t third_bits[32];
@@ -30,32 +23,24 @@ struct Q3K {
   static_assert(sizeof(Block) == 110 && sizeof(Block) == type_info(kType).block_bytes);
 
   template <std::size_t K>
-  static LAYERSTREAM_INLINE CodePair codes(const std::byte* row, std::size_t tile, std::integral_constant<std::size_t, K>) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const std::byte* pairs = block + offsetof(Block, pairs) + 32 * half;
-    const std::byte* bits = block + offsetof(Block, third_bits);
-    const std::size_t run = kTileBlocks * half + K;
+  static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
+    const std::byte* pairs = tile.block + offsetof(Block, pairs) + 32 * tile.half;
+    const std::byte* bits = tile.block + offsetof(Block, third_bits);
+    const std::size_t run = kTileBlocks * tile.half + K;
     return {bit_pairs<K>(simd::load_u8(pairs)) | simd::where_bit(simd::load_u8(bits), run, 4),
             bit_pairs<K>(simd::load_u8(pairs + 16)) | simd::where_bit(simd::load_u8(bits + 16), run, 4)};
   }
-  static LAYERSTREAM_INLINE simd::f32x4 scales(const std::byte* row, std::size_t tile, std::size_t) {
-    return simd::splat_half4(row + tile / kTilesPerKBlock * sizeof(Block) + offsetof(Block, d));
-  }
-  static LAYERSTREAM_INLINE SubScales sub_scales(const std::byte* row, std::size_t tile) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const std::byte* packed = block + offsetof(Block, scales);
-    const std::uint32_t upper = u32_at(packed + 8) >> (4 * half);
+  static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, d)); }
+  static LAYERSTREAM_INLINE SubScales sub_scales(Tile tile) {
+    const std::byte* packed = tile.block + offsetof(Block, scales);
+    const std::uint32_t upper = u32_at(packed + 8) >> (4 * tile.half);
     // Four scales each: runs 0 and 1 of the tile, runs 2 and 3.
-    const std::uint32_t t[2] = {((u32_at(packed) >> (4 * half)) & 0x0f0f0f0fu) | ((upper & 0x03030303u) << 4),
-                                ((u32_at(packed + 4) >> (4 * half)) & 0x0f0f0f0fu) | (((upper >> 2) & 0x03030303u) << 4)};
+    const std::uint32_t t[2] = {((u32_at(packed) >> (4 * tile.half)) & 0x0f0f0f0fu) | ((upper & 0x03030303u) << 4),
+                                ((u32_at(packed + 4) >> (4 * tile.half)) & 0x0f0f0f0fu) | (((upper >> 2) & 0x03030303u) << 4)};
     const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(t));
     return {(both & 63) - 32, (both >> 8) - 32};
   }
-  static ScalarBlock scalar_block(const std::byte* row, std::size_t index) {
-    const std::byte* block = row + index / kRunsPerKBlock * sizeof(Block);
-    const std::size_t run = index % kRunsPerKBlock;
+  static ScalarBlock scalar_block(const std::byte* block, std::size_t run) {
     ScalarBlock out;
     out.scale = half_at(block + 108);
     for (std::size_t i = 0; i < 2; ++i) {

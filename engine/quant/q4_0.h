@@ -3,43 +3,28 @@
 // Q4_0: 32 values in 18 bytes: half d, then 16 bytes of nibbles: low nibbles are values 0..15, high ones 16..31.
 // value = d * (nibble - 8).
 
-#include "quant/bytes.h"
-#include "quant/quant_traits.h"
-#include "simd/half4.h"
+#include "quant/blocks_32.h"
 
 namespace layerstream::quant {
 
-struct Q4_0 {
-  static constexpr QuantType kType = QuantType::q4_0;
-  static constexpr ActivationKind kActivation = ActivationKind::q8;
-  static constexpr Codes kCodes = Codes::offset7;
+struct Q4_0 : Blocks32<QuantType::q4_0> {
   static constexpr int kOffset = 8;
   static constexpr int kMaxCode = 15;
-  static constexpr SubScale kSubScale = SubScale::none;
-  static constexpr bool kHasMinimum = false;
 
   struct Block {
     std::uint8_t d[2];
     std::uint8_t nibbles[16];
   };
-  static_assert(sizeof(Block) == 18 && sizeof(Block) == type_info(kType).block_bytes);
+  static_assert(sizeof(Block) == 18 && sizeof(Block) == kBlockBytes);
 
   template <std::size_t K>
-  static LAYERSTREAM_INLINE CodePair codes(const std::byte* row, std::size_t tile, std::integral_constant<std::size_t, K>) {
-    const simd::u8x16 bytes = simd::load_u8(row + (tile * kTileBlocks + K) * sizeof(Block) + 2);
-    return {bytes & simd::splat_u8(15), simd::shift_right_u8<4>(bytes)};
+  static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
+    return nibble_codes(block_at(tile, K) + offsetof(Block, nibbles));
   }
-  static LAYERSTREAM_INLINE simd::f32x4 scales(const std::byte* row, std::size_t tile, std::size_t count) {
-    return simd::gather_half4(row + tile * kTileBlocks * sizeof(Block), sizeof(Block), count);
-  }
-  static ScalarBlock scalar_block(const std::byte* row, std::size_t index) {
-    const std::byte* block = row + index * sizeof(Block);
+  static ScalarBlock scalar_block(const std::byte* block, std::size_t) {
     ScalarBlock out;
     out.scale = half_at(block);
-    for (std::size_t i = 0; i < 16; ++i) {
-      out.v[i] = static_cast<std::int16_t>((byte_at(block, 2 + i) & 15) - 8);
-      out.v[i + 16] = static_cast<std::int16_t>((byte_at(block, 2 + i) >> 4) - 8);
-    }
+    for (std::size_t i = 0; i < 32; ++i) out.v[i] = static_cast<std::int16_t>(nibble_at(block + 2, i) - 8);
     return out;
   }
 };

@@ -3,20 +3,12 @@
 // Q5_1: 32 values in 24 bytes: half d, half m, 32 fifth bits in value order, then 16 bytes of nibbles: low nibbles are
 // values 0..15, high ones 16..31. value = d * (nibble | bit << 4) + m.
 
-#include "quant/bytes.h"
-#include "quant/quant_traits.h"
-#include "simd/half4.h"
+#include "quant/blocks_32.h"
 
 namespace layerstream::quant {
 
-struct Q5_1 {
-  static constexpr QuantType kType = QuantType::q5_1;
-  static constexpr ActivationKind kActivation = ActivationKind::q8;
-  static constexpr Codes kCodes = Codes::offset7;
-  static constexpr int kOffset = 0;
+struct Q5_1 : Blocks32WithMinimum<QuantType::q5_1> {
   static constexpr int kMaxCode = 31;
-  static constexpr SubScale kSubScale = SubScale::none;
-  static constexpr bool kHasMinimum = true;
 
   struct Block {
     std::uint8_t d[2];
@@ -24,34 +16,17 @@ struct Q5_1 {
     std::uint8_t fifth_bits[4];
     std::uint8_t nibbles[16];
   };
-  static_assert(sizeof(Block) == 24 && sizeof(Block) == type_info(kType).block_bytes);
+  static_assert(sizeof(Block) == 24 && sizeof(Block) == kBlockBytes);
 
   template <std::size_t K>
-  static LAYERSTREAM_INLINE CodePair codes(const std::byte* row, std::size_t tile, std::integral_constant<std::size_t, K>) {
-    const std::byte* block = row + (tile * kTileBlocks + K) * sizeof(Block);
-    const simd::u8x16 bytes = simd::load_u8(block + offsetof(Block, nibbles));
-    const simd::u8x16 first = simd::spread_bits(u16_at(block + offsetof(Block, fifth_bits)), 16);
-    const simd::u8x16 second = simd::spread_bits(u16_at(block + offsetof(Block, fifth_bits) + 2), 16);
-    return {(bytes & simd::splat_u8(15)) | first, simd::shift_right_u8<4>(bytes) | second};
+  static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
+    return five_bit_codes(block_at(tile, K) + offsetof(Block, fifth_bits));
   }
-  static LAYERSTREAM_INLINE simd::f32x4 scales(const std::byte* row, std::size_t tile, std::size_t count) {
-    return simd::gather_half4(row + tile * kTileBlocks * sizeof(Block), sizeof(Block), count);
-  }
-  // M = -m with n = 1.
-  static LAYERSTREAM_INLINE simd::f32x4 minimums(const std::byte* row, std::size_t tile, std::size_t count) {
-    return -simd::gather_half4(row + tile * kTileBlocks * sizeof(Block) + offsetof(Block, m), sizeof(Block), count);
-  }
-  static LAYERSTREAM_INLINE simd::i16x8 sub_minimums(const std::byte*, std::size_t) { return simd::splat_i16(1); }
-  static ScalarBlock scalar_block(const std::byte* row, std::size_t index) {
-    const std::byte* block = row + index * sizeof(Block);
-    const std::uint32_t fifth_bits = u32_at(block + 4);
+  static ScalarBlock scalar_block(const std::byte* block, std::size_t) {
     ScalarBlock out;
     out.scale = half_at(block);
     out.minimum = -half_at(block + 2);
-    for (std::size_t i = 0; i < 32; ++i) {
-      const int code = nibble_at(block + 8, i) | static_cast<int>((fifth_bits >> i) & 1) << 4;
-      out.v[i] = static_cast<std::int16_t>(code);
-    }
+    for (std::size_t i = 0; i < 32; ++i) out.v[i] = static_cast<std::int16_t>(five_bit_code_at(block + 4, i));
     return out;
   }
 };

@@ -4,21 +4,14 @@
 // half d. Per tile: 64 bytes hold runs 0 and 1 in the low nibbles and runs 2 and 3 in the high ones; bit pair r of 32 bytes
 // belongs to run r. value = d * s * ((nibble | pair << 4) - 32).
 
-#include "quant/bytes.h"
 #include "quant/k_blocks.h"
-#include "quant/quant_traits.h"
-#include "simd/half4.h"
 
 namespace layerstream::quant {
 
-struct Q6K {
-  static constexpr QuantType kType = QuantType::q6_k;
-  static constexpr ActivationKind kActivation = ActivationKind::q8;
-  static constexpr Codes kCodes = Codes::offset7;
+struct Q6K : IntegerType<QuantType::q6_k> {
   static constexpr int kOffset = 32;
   static constexpr int kMaxCode = 63;
   static constexpr SubScale kSubScale = SubScale::per16;
-  static constexpr bool kHasMinimum = false;
 
   struct Block {
     std::uint8_t nibbles[128];
@@ -29,27 +22,19 @@ struct Q6K {
   static_assert(sizeof(Block) == 210 && sizeof(Block) == type_info(kType).block_bytes);
 
   template <std::size_t K>
-  static LAYERSTREAM_INLINE CodePair codes(const std::byte* row, std::size_t tile, std::integral_constant<std::size_t, K>) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const std::byte* bytes = block + offsetof(Block, nibbles) + 64 * half + 32 * (K % 2);
-    const std::byte* pairs = block + offsetof(Block, pairs) + 32 * half;
+  static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
+    const std::byte* bytes = tile.block + offsetof(Block, nibbles) + 64 * tile.half + 32 * (K % 2);
+    const std::byte* pairs = tile.block + offsetof(Block, pairs) + 32 * tile.half;
     const CodePair low = nibble_run<K / 2>(simd::load_u8(bytes), simd::load_u8(bytes + 16));
     return {low.first | simd::shift_left_u8<4>(bit_pairs<K>(simd::load_u8(pairs))),
             low.second | simd::shift_left_u8<4>(bit_pairs<K>(simd::load_u8(pairs + 16)))};
   }
-  static LAYERSTREAM_INLINE simd::f32x4 scales(const std::byte* row, std::size_t tile, std::size_t) {
-    return simd::splat_half4(row + tile / kTilesPerKBlock * sizeof(Block) + offsetof(Block, d));
-  }
-  static LAYERSTREAM_INLINE SubScales sub_scales(const std::byte* row, std::size_t tile) {
-    const std::byte* block = row + tile / kTilesPerKBlock * sizeof(Block);
-    const std::size_t half = tile % kTilesPerKBlock;
-    const simd::i32x4 s = simd::as_i32(simd::load_u16_as_u32(block + offsetof(Block, scales) + 8 * half));
+  static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, d)); }
+  static LAYERSTREAM_INLINE SubScales sub_scales(Tile tile) {
+    const simd::i32x4 s = simd::as_i32(simd::load_u16_as_u32(tile.block + offsetof(Block, scales) + 8 * tile.half));
     return {(s << 24) >> 24, (s << 16) >> 24};
   }
-  static ScalarBlock scalar_block(const std::byte* row, std::size_t index) {
-    const std::byte* block = row + index / kRunsPerKBlock * sizeof(Block);
-    const std::size_t run = index % kRunsPerKBlock;
+  static ScalarBlock scalar_block(const std::byte* block, std::size_t run) {
     const std::size_t half = run / 4, k = run % 4;
     ScalarBlock out;
     out.scale = half_at(block + 208);

@@ -4,7 +4,7 @@
 // A kernel includes this file, uses only these names and + - * / & | ^ ~ << >> < == on the vector types.
 //
 // In vec.h (compiler vector extensions, one text for all builds):          cost in instructions, x86 / wasm
-//   f32x4 f64x2 i32x4 u32x4 i16x8 u16x8 i8x16 u8x16                       the types
+//   f32x4 f64x2 i32x4 u32x4 u64x2 i16x8 u16x8 i8x16 u8x16                 the types
 //   load_f32 load_i32 load_u8, store_f32 store_u8                         1
 //   load_f32_part load_i32_part store_f32_part (tails, fewer than 4)      a call or a few: tails only
 //   splat_f32 splat_f64 splat_i32 splat_u32 splat_i16 splat_u8            1, constants are hoisted
@@ -12,6 +12,8 @@
 //   to_f32                                                                1
 //   promote_low promote_high                                              1, 2
 //   shift_right_u8<N> shift_left_u8<N>                                    2 (16-bit shift and mask)
+//   join_u64 join_u32                                                     2, 4
+//   low_halves high_halves interleave_low_u8 interleave_high_u8           1
 //   spread_bits where_bit (bits to bytes)                                 4, 3
 //   select                                                                3 / 1
 //   transpose                                                             8 shuffles

@@ -21,6 +21,7 @@ typedef float f32x4 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 typedef std::int32_t i32x4 __attribute__((vector_size(16)));
 typedef std::uint32_t u32x4 __attribute__((vector_size(16)));
+typedef std::uint64_t u64x2 __attribute__((vector_size(16)));
 typedef std::int16_t i16x8 __attribute__((vector_size(16)));
 typedef std::uint16_t u16x8 __attribute__((vector_size(16)));
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
@@ -99,6 +100,20 @@ LAYERSTREAM_INLINE u8x16 shift_right_u8(u8x16 v) {
 template <int N>
 LAYERSTREAM_INLINE u8x16 shift_left_u8(u8x16 v) {
   return (u8x16)((u16x8)v << N) & splat_u8(static_cast<std::uint8_t>(0xff << N));
+}
+
+// 16 bytes from words, the lowest first.
+LAYERSTREAM_INLINE u8x16 join_u64(std::uint64_t low, std::uint64_t high) { return (u8x16)u64x2{low, high}; }
+LAYERSTREAM_INLINE u8x16 join_u32(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) { return (u8x16)u32x4{a, b, c, d}; }
+// The low, or the high, 8 bytes of a and of b one after the other.
+LAYERSTREAM_INLINE u8x16 low_halves(u8x16 a, u8x16 b) { return (u8x16)__builtin_shufflevector((u64x2)a, (u64x2)b, 0, 2); }
+LAYERSTREAM_INLINE u8x16 high_halves(u8x16 a, u8x16 b) { return (u8x16)__builtin_shufflevector((u64x2)a, (u64x2)b, 1, 3); }
+// The same in turns: a0 b0 a1 b1 ...
+LAYERSTREAM_INLINE u8x16 interleave_low_u8(u8x16 a, u8x16 b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+LAYERSTREAM_INLINE u8x16 interleave_high_u8(u8x16 a, u8x16 b) {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
 // Byte i is `value` where bit i of bits is set, else 0.

@@ -28,8 +28,8 @@ const checker = (name) => async () => {
 /** Generated files are what their generators write. */
 async function generated() {
   const total = { passed: 0, failed: [], skipped: [] };
-  for (const name of ['generate', 'pretokenizer-cases', 'normalization-cases']) {
-    const script = `scripts/unicode/${name}.mjs`;
+  const scripts = ['unicode/generate', 'unicode/pretokenizer-cases', 'unicode/normalization-cases', 'quant-tables/generate'];
+  for (const script of scripts.map((name) => `scripts/${name}.mjs`)) {
     const { code } = await run(process.execPath, [inRoot(script), '--check'], show);
     if (code === 0) total.passed += 1;
     else total.failed.push(`${script} --check ended with status ${code}`);

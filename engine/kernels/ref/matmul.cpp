@@ -25,10 +25,10 @@ float row_product(const std::byte* row, const Activations& x, std::size_t column
   const std::size_t n_blocks = x.length / quant::kActivationBlock;
   float acc = 0.0f;
   for (std::size_t block = 0; block < n_blocks; ++block) {
-    const quant::ScalarBlock weights = Q::scalar_block(row, block);
+    const quant::ScalarBlock weights = quant::scalar_block_at<Q>(row, block);
     const std::int8_t* q = x.q8 + column * x.length + block * quant::kActivationBlock;
     const float activation_scale = x.q8_scales[column * n_blocks + block];
-    std::int32_t products = 0;
+    std::int64_t products = 0;  // wide sub-scales pass 32 bits
     std::int32_t minimums = 0;
     for (std::size_t i = 0; i < quant::kActivationBlock; ++i) {
       products += weights.sub_scale[i / 16] * weights.v[i] * q[i];

@@ -126,7 +126,7 @@ TYPED_TEST(Matmul, IsWithinTheDerivedBoundOfTheDoubleOracle) {
           exact += static_cast<double>(row[i]) * xi;
           double weight = std::fabs(static_cast<double>(row[i]));
           if constexpr (quant::IntegerTrait<TypeParam>) {
-            const quant::ScalarBlock b = TypeParam::scalar_block(w.view.row(r), i / 32);
+            const quant::ScalarBlock b = quant::scalar_block_at<TypeParam>(w.view.row(r), i / 32);
             const double step = static_cast<double>(x.scales[c * (length / 32) + i / 32]);
             rounding += weight * step * 0.5 * (1.0 + 0x1p-15);
             // With a minimum the two parts of a weight are summed apart: their magnitudes count.
@@ -172,9 +172,9 @@ TYPED_TEST(Matmul, ExtremeCodesEqualTheScalarOracle) {
     for (int round = 0; round < 60; ++round) {
       Matrix w = test::make_matrix(random, TypeParam::kType, 5, 512);
       constexpr std::uint8_t kFills[] = {0x00, 0xff, 0x80, 0x7f, 0x0f, 0xf0};
-      const auto scales = test::scale_offsets(TypeParam::kType);
+      const auto scales = test::scale_bytes(TypeParam::kType);
       for (std::size_t i = 0; i < w.bytes.size(); ++i) {
-        const bool in_scale = std::ranges::any_of(scales, [&](std::size_t at) { return i % block_bytes / 2 == at / 2; });
+        const bool in_scale = std::ranges::count(scales, i % block_bytes) != 0;
         if (!in_scale && random.below(8) != 0) w.bytes[i] = static_cast<std::byte>(kFills[static_cast<std::size_t>(round) % std::size(kFills)]);
       }
       Columns x = test::make_columns(random, 5, 512);

@@ -57,6 +57,11 @@ constexpr TypeHash kTypeHashes[] = {
     {QuantType::q5_0, 8083052190772892375u},   {QuantType::q5_1, 5953347593115109986u},  {QuantType::q4_k, 3077392731432499820u},
     {QuantType::q5_k, 974372213220301514u},    {QuantType::q6_k, 9953324265605390864u},  {QuantType::q2_k, 1132766411930919167u},
     {QuantType::q3_k, 11419364917718080802u},  {QuantType::iq4_nl, 17768831002854141823u}, {QuantType::iq4_xs, 5563508546893003187u},
+    {QuantType::mxfp4, 13976170187151112439u}, {QuantType::nvfp4, 9058851477938096503u}, {QuantType::q1_0, 14994463503102608314u},
+    {QuantType::q2_0, 6914845700399545844u}, {QuantType::tq1_0, 17982885082045456529u}, {QuantType::tq2_0, 13021845192969354322u},
+    {QuantType::iq1_s, 3816565296501333218u}, {QuantType::iq1_m, 13980797369715381680u}, {QuantType::iq2_xxs, 14848734557137369838u},
+    {QuantType::iq2_xs, 9091734405305855440u}, {QuantType::iq2_s, 952767181312685835u}, {QuantType::iq3_xxs, 10877961656119583381u},
+    {QuantType::iq3_s, 3155803828119697734u},
 };
 
 TEST(SameBits, MatmulOfEveryTypeHasItsPinnedHash) {

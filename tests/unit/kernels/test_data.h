@@ -49,22 +49,32 @@ enum class Scales {
   hostile,    // any half at all, infinity and NaN included
 };
 
-// Offsets of the halves of a quant block that scale it.
-inline std::vector<std::size_t> scale_offsets(QuantType type) {
+// Offsets of the bytes of a quant block that hold its float scales.
+inline std::vector<std::size_t> scale_bytes(QuantType type) {
   switch (type) {
     case QuantType::q4_1:
     case QuantType::q5_1:
     case QuantType::q4_k:
     case QuantType::q5_k:
-      return {0, 2};
+      return {0, 1, 2, 3};
     case QuantType::q2_k:
-      return {80, 82};
+      return {80, 81, 82, 83};
     case QuantType::q3_k:
-      return {108};
+      return {108, 109};
     case QuantType::q6_k:
-      return {208};
-    default:
+      return {208, 209};
+    case QuantType::tq1_0:
+      return {52, 53};
+    case QuantType::tq2_0:
+      return {64, 65};
+    case QuantType::iq1_m:
+      return {49, 51, 53, 55};
+    case QuantType::mxfp4:
       return {0};
+    case QuantType::nvfp4:
+      return {0, 1, 2, 3};
+    default:
+      return {0, 1};
   }
 }
 
@@ -73,6 +83,28 @@ inline std::uint16_t scale_half(Random& random, Scales scales) {
   if (scales == Scales::sane) return static_cast<std::uint16_t>((bits & 0x83ffu) | ((7u + ((bits >> 20) & 3u)) << 10));
   if (scales == Scales::subnormal) return static_cast<std::uint16_t>(bits & 0x83ffu);
   return static_cast<std::uint16_t>(bits);
+}
+
+// A random scale into the bytes that scale_bytes names.
+inline void set_scales(Random& random, QuantType type, Scales scales, std::byte* block) {
+  const std::vector<std::size_t> at = scale_bytes(type);
+  if (type == QuantType::mxfp4 || type == QuantType::nvfp4) {  // exponents around 2^-6; exponents 0 and 1, subnormal and zero codes
+    const std::size_t sane_base = type == QuantType::mxfp4 ? 119 : 0x30;
+    for (const std::size_t offset : at) {
+      const std::size_t value = scales == Scales::sane ? sane_base + random.below(8) : random.below(scales == Scales::subnormal ? 2 : 256);
+      block[offset] = static_cast<std::byte>(value);
+    }
+  } else if (type == QuantType::iq1_m) {  // four bits each, in the upper halves of the bytes
+    const std::uint16_t half = scale_half(random, scales);
+    for (std::size_t i = 0; i < 4; ++i) {
+      block[at[i]] = (block[at[i]] & std::byte{0x0f}) | static_cast<std::byte>(((half >> (4 * i)) & 15) << 4);
+    }
+  } else {
+    for (std::size_t i = 0; i < at.size(); i += 2) {
+      const std::uint16_t half = scale_half(random, scales);
+      std::memcpy(block + at[i], &half, sizeof half);
+    }
+  }
 }
 
 // [rows, columns] of random codes.
@@ -96,10 +128,7 @@ inline Matrix make_matrix(Random& random, QuantType type, std::size_t rows, std:
       const std::uint16_t value = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(random.unit()) >> 16);
       if (scales != Scales::hostile) std::memcpy(block, &value, sizeof value);
     } else {
-      for (const std::size_t offset : scale_offsets(type)) {
-        const std::uint16_t half = scale_half(random, scales);
-        std::memcpy(block + offset, &half, sizeof half);
-      }
+      set_scales(random, type, scales, block);
     }
   }
   m.view = MatView{m.bytes.data(), type, rows, columns, row_size};

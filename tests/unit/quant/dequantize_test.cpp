@@ -11,6 +11,7 @@
 
 #include "../kernels/test_data.h"
 #include "obvious_decoder.h"
+#include "quant/iq_grids.h"
 #include "quant/registry.h"
 
 namespace layerstream {
@@ -82,18 +83,36 @@ TYPED_TEST(Quant, DequantisesTheGoldenBlocksBitForBit) {
   EXPECT_EQ(std::memcmp(out.data(), golden.data(), golden.size()), 0);
 }
 
+// The s of a tile, whichever form the type has.
 template <typename Q>
-void expect_tile_equals_scalar(const std::byte* row, std::size_t tile, std::size_t count) {
-  const simd::f32x4 scales = Q::scales(row, tile, count);
-  simd::unroll<quant::kTileBlocks>([&](auto index) {
-    constexpr std::size_t k = index;
+void expect_sub_scales(quant::Tile tile, std::size_t count, std::size_t k, const quant::ScalarBlock& expected) {
+  if constexpr (Q::kSubScale == quant::SubScale::per16_wide) {
+    const quant::WideSubScales sub = Q::wide_sub_scales(tile, count);
+    EXPECT_EQ(sub.first[k], static_cast<float>(expected.sub_scale[0]));
+    EXPECT_EQ(sub.second[k], static_cast<float>(expected.sub_scale[1]));
+  } else if constexpr (Q::kSubScale != quant::SubScale::none) {
+    const quant::SubScales sub = Q::sub_scales(tile);
+    EXPECT_EQ(sub.first[k], expected.sub_scale[0]);
+    EXPECT_EQ(sub.second[k], expected.sub_scale[1]);
+  } else {
+    EXPECT_EQ(expected.sub_scale[0], 1);
+    EXPECT_EQ(expected.sub_scale[1], 1);
+  }
+}
+
+template <typename Q>
+void expect_tile_equals_scalar(const std::byte* row, std::size_t index, std::size_t count) {
+  const quant::Tile tile = quant::tile_at<Q>(row, index);
+  const simd::f32x4 scales = Q::scales(tile, count);
+  simd::unroll<quant::kTileBlocks>([&](auto constant) {
+    constexpr std::size_t k = constant;
     if (k >= count) {
-      EXPECT_EQ(scales[k], 0.0f);
+      EXPECT_TRUE(std::isfinite(scales[k]));
       return;
     }
-    const quant::ScalarBlock expected = Q::scalar_block(row, tile * quant::kTileBlocks + k);
+    const quant::ScalarBlock expected = quant::scalar_block_at<Q>(row, index * quant::kTileBlocks + k);
     EXPECT_TRUE(test::same(scales[k], expected.scale));
-    const quant::CodePair codes = Q::codes(row, tile, index);
+    const quant::CodePair codes = Q::codes(tile, constant);
     for (std::size_t i = 0; i < 32; ++i) {
       const std::uint8_t code = i < 16 ? codes.first[i] : codes.second[i - 16];
       int v = code - Q::kOffset;
@@ -105,15 +124,11 @@ void expect_tile_equals_scalar(const std::byte* row, std::size_t tile, std::size
       }
       EXPECT_EQ(v, expected.v[i]);
     }
-    if constexpr (Q::kSubScale != quant::SubScale::none) {
-      const quant::SubScales sub = Q::sub_scales(row, tile);
-      EXPECT_EQ(sub.first[k], expected.sub_scale[0]);
-      EXPECT_EQ(sub.second[k], expected.sub_scale[1]);
-    }
+    expect_sub_scales<Q>(tile, count, k, expected);
     if constexpr (Q::kHasMinimum) {
-      EXPECT_TRUE(test::same(Q::minimums(row, tile, count)[k], expected.minimum));
-      EXPECT_EQ(Q::sub_minimums(row, tile)[2 * k], expected.sub_minimum[0]);
-      EXPECT_EQ(Q::sub_minimums(row, tile)[2 * k + 1], expected.sub_minimum[1]);
+      EXPECT_TRUE(test::same(Q::minimums(tile, count)[k], expected.minimum));
+      EXPECT_EQ(Q::sub_minimums(tile)[2 * k], expected.sub_minimum[0]);
+      EXPECT_EQ(Q::sub_minimums(tile)[2 * k + 1], expected.sub_minimum[1]);
     }
   });
 }
@@ -121,8 +136,7 @@ void expect_tile_equals_scalar(const std::byte* row, std::size_t tile, std::size
 TYPED_TEST(Quant, TheVectorViewEqualsTheScalarView) {
   Random random(82);
   for (int round = 0; round < 200; ++round) {
-    const std::size_t block = type_info(TypeParam::kType).block_elements;
-    const std::size_t columns = block > 32 ? 2 * block : 32 * random.between(1, 9);
+    const std::size_t columns = std::max<std::size_t>(type_info(TypeParam::kType).block_elements, 32) * random.between(1, 9);
     const auto m = test::make_matrix(random, TypeParam::kType, 1, columns, static_cast<Scales>(round % 3));
     if constexpr (quant::IntegerTrait<TypeParam>) {
       const std::size_t n_blocks = columns / 32;
@@ -137,6 +151,25 @@ TYPED_TEST(Quant, TheVectorViewEqualsTheScalarView) {
       }
     }
   }
+}
+
+// What the published tables add up to, and their order: rows rise when read as numbers, value 0 the lowest digit.
+template <std::size_t Rows, std::size_t Length, std::size_t Levels>
+void expect_grid(const quant::IqGrid<Rows, Length, Levels>& grid, int expected_sum) {
+  int sum = 0;
+  for (std::size_t row = 0; row < Rows; ++row) {
+    if (row > 0) EXPECT_LT(grid.rows[row - 1], grid.rows[row]);
+    for (std::size_t i = 0; i < Length; ++i) sum += test::obvious_grid(grid, row, i);
+  }
+  EXPECT_EQ(sum, expected_sum);
+}
+TEST(IqGrids, HaveTheSumsAndTheOrderOfTheFormat) {
+  expect_grid(quant::kIq2XxsGrid, 38611);
+  expect_grid(quant::kIq2XsGrid, 81582);
+  expect_grid(quant::kIq2SGrid, 167589);
+  expect_grid(quant::kIq3XxsGrid, 25592);
+  expect_grid(quant::kIq3SGrid, 12748);
+  expect_grid(quant::kIq1SGrid, -15);
 }
 
 TEST(WithQuant, RefusesWhatIsNotInTheList) {
