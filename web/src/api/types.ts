@@ -289,6 +289,6 @@ export interface Capabilities {
   /** Models can be stored in the browser's file system. */
   opfs: boolean;
   crossOriginIsolated: boolean;
-  /** Tensor types that run without SIMD kernels. */
+  /** Tensor types that run without SIMD kernels: none, every type that loads has one. */
   slowFormats: string[];
 }
