@@ -29,11 +29,7 @@ struct Unit {
   std::uint32_t rank;  // of the combining class; 0: a starter
 };
 
-bool is_unstable(char32_t code_point) {
-  if (code_point < kFirstUnstable) return false;
-  const auto* at = std::ranges::lower_bound(kUnstableRanges, code_point, {}, &CodeRange::last);
-  return at != std::end(kUnstableRanges) && code_point >= at->first && (code_point - at->first) % at->stride == 0;
-}
+bool is_unstable(char32_t code_point) { return code_point >= kFirstUnstable && contains(kUnstableRanges, code_point); }
 
 std::uint32_t combining_rank(char32_t code_point) {
   const auto* at = std::ranges::lower_bound(kCombiningRanks, code_point, {}, &RankedRange::last);

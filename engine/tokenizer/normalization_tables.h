@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "tokenizer/unicode_tables.h"
+#include "tokenizer/code_range.h"
 
 namespace layerstream::unicode {
 

@@ -3,19 +3,12 @@
 
 #include "tokenizer/unicode.h"
 
-#include <algorithm>
 #include <array>
-#include <span>
 
 #include "tokenizer/unicode_tables.h"
 
 namespace layerstream::unicode {
 namespace {
-
-constexpr bool contains(std::span<const CodeRange> ranges, std::uint32_t code_point) {
-  const auto at = std::ranges::lower_bound(ranges, code_point, {}, &CodeRange::last);
-  return at != ranges.end() && code_point >= at->first && (code_point - at->first) % at->stride == 0;
-}
 
 constexpr Classes search(std::uint32_t code_point) {
   Classes classes = 0;

@@ -5,15 +5,9 @@
 // A test runs the generator again and compares.
 // clang-format off
 
-#include <cstdint>
+#include "tokenizer/code_range.h"
 
 namespace layerstream::unicode {
-
-struct CodeRange {
-  std::uint32_t first;
-  std::uint32_t last;  // included
-  std::uint32_t stride;
-};
 
 // \p{L}: 141028 code points.
 inline constexpr CodeRange kLetterRanges[] = {

@@ -128,15 +128,9 @@ async function classTables() {
     ([name, comment, points]) =>
       `// ${comment}\ninline constexpr CodeRange ${name}[] = {\n${wrap(rangeItems(points), 132)}\n};\n`,
   );
-  return `#include <cstdint>
+  return `#include "tokenizer/code_range.h"
 
 namespace layerstream::unicode {
-
-struct CodeRange {
-  std::uint32_t first;
-  std::uint32_t last;  // included
-  std::uint32_t stride;
-};
 
 ${tables.join('\n')}
 }  // namespace layerstream::unicode

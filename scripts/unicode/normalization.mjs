@@ -63,7 +63,7 @@ export function normalizationTables({ nfc, nfd }, marks, { wrap, rangeItems }) {
   compositions.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   return `#include <cstdint>
 
-#include "tokenizer/unicode_tables.h"
+#include "tokenizer/code_range.h"
 
 namespace layerstream::unicode {
 
