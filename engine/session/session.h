@@ -46,7 +46,7 @@ struct SessionOptions {
   std::uint32_t n_threads = 1;
   std::uint32_t max_entries = 0;          // entries per pass; 0: as many as the plan finds room for, at most 512
   std::uint64_t unit_bytes = 8u << 20;    // size a slice of rows aims at
-  std::string pre_tokenizer;              // instead of the file's tokenizer.ggml.pre; empty: the file's
+  std::string pre_tokenizer = {};         // instead of the file's tokenizer.ggml.pre; empty: the file's
 };
 
 enum class Wants : std::uint8_t { none, logits };

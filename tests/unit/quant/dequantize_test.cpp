@@ -158,7 +158,9 @@ template <std::size_t Rows, std::size_t Length, std::size_t Levels>
 void expect_grid(const quant::IqGrid<Rows, Length, Levels>& grid, int expected_sum) {
   int sum = 0;
   for (std::size_t row = 0; row < Rows; ++row) {
-    if (row > 0) EXPECT_LT(grid.rows[row - 1], grid.rows[row]);
+    if (row > 0) {
+      EXPECT_LT(grid.rows[row - 1], grid.rows[row]);
+    }
     for (std::size_t i = 0; i < Length; ++i) sum += test::obvious_grid(grid, row, i);
   }
   EXPECT_EQ(sum, expected_sum);
