@@ -28,7 +28,12 @@ const checker = (name) => async () => {
 /** Generated files are what their generators write. */
 async function generated() {
   const total = { passed: 0, failed: [], skipped: [] };
-  const scripts = ['unicode/generate', 'unicode/pretokenizer-cases', 'unicode/normalization-cases', 'quant-tables/generate'];
+  const scripts = [
+    'unicode/generate',
+    'unicode/pretokenizer-cases',
+    'unicode/normalization-cases',
+    'quant-tables/generate',
+  ];
   for (const script of scripts.map((name) => `scripts/${name}.mjs`)) {
     const { code } = await run(process.execPath, [inRoot(script), '--check'], show);
     if (code === 0) total.passed += 1;

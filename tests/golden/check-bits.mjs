@@ -34,11 +34,22 @@ function* models() {
   }
   const tinychat = join(root, 'demo/models/tinychat');
   for (const file of readdirSync(tinychat).filter((f) => f.endsWith('.gguf'))) {
-    yield { name: basename(file, '.gguf'), model: join(tinychat, file), ids: '1 273 13 1018 369 295 66 2 13 1 274 13 76 331 427 784', context: 64 };
+    yield {
+      name: basename(file, '.gguf'),
+      model: join(tinychat, file),
+      ids: '1 273 13 1018 369 295 66 2 13 1 274 13 76 331 427 784',
+      context: 64,
+    };
   }
   for (const type of ['f32', 'f16', 'q8_0', 'q4_0']) {
     const model = join(shared, `data/models/stories260K-${type}.gguf`);
-    if (existsSync(model)) yield { name: basename(model, '.gguf'), model, ids: '1 403 407 261 378 432 383 286 261 376 298 315 421', context: 512 };
+    if (existsSync(model))
+      yield {
+        name: basename(model, '.gguf'),
+        model,
+        ids: '1 403 407 261 378 432 383 286 261 376 298 315 421',
+        context: 512,
+      };
   }
 }
 
@@ -47,21 +58,46 @@ function run(temporary, { model, tokens, ids, context }, kv, extra) {
   if (ids) writeFileSync(tokensFile, ids);
   const out = join(temporary, 'out');
   const kvOut = join(temporary, 'kv');
-  const result = spawnSync(program, ['logits', model, '--tokens', tokensFile, '--out', out, '--kv-out', kvOut, '--ctx', String(context), '--kv', kv, ...extra], { encoding: 'utf8' });
+  const result = spawnSync(
+    program,
+    [
+      'logits',
+      model,
+      '--tokens',
+      tokensFile,
+      '--out',
+      out,
+      '--kv-out',
+      kvOut,
+      '--ctx',
+      String(context),
+      '--kv',
+      kv,
+      ...extra,
+    ],
+    { encoding: 'utf8' },
+  );
   if (result.status !== 0) return { error: (result.stderr || String(result.error)).trim() };
   return { logits: readFileSync(out), kv: readFileSync(kvOut) };
 }
 
 function check(temporary, model, kv) {
   const reference = run(temporary, model, kv, []);
-  if (reference.error) return { outcome: reference.error.includes('unsupported_quant') ? 'skip' : 'FAIL', text: reference.error };
+  if (reference.error)
+    return {
+      outcome: reference.error.includes('unsupported_quant') ? 'skip' : 'FAIL',
+      text: reference.error,
+    };
   for (const [way, extra] of Object.entries(WAYS)) {
     const other = run(temporary, model, kv, extra);
     if (other.error) return { outcome: 'FAIL', text: `${way}: ${other.error}` };
     if (!other.logits.equals(reference.logits)) return { outcome: 'FAIL', text: `${way}: logits differ` };
     if (!other.kv.equals(reference.kv)) return { outcome: 'FAIL', text: `${way}: cache differs` };
   }
-  return { outcome: 'ok', text: `${Object.keys(WAYS).length} ways, ${reference.logits.length} bytes of logits, ${reference.kv.length} of cache` };
+  return {
+    outcome: 'ok',
+    text: `${Object.keys(WAYS).length} ways, ${reference.logits.length} bytes of logits, ${reference.kv.length} of cache`,
+  };
 }
 
 function main(args) {
@@ -74,12 +110,15 @@ function main(args) {
     for (const kv of ['f32', 'f16']) {
       const result = { name: `${model.name} kv ${kv}`, ...check(temporary, model, kv) };
       results.push(result);
-      if (result.outcome !== 'skip') console.log(`${result.outcome.padEnd(4)} ${result.name.padEnd(30)} ${result.text}`);
+      if (result.outcome !== 'skip')
+        console.log(`${result.outcome.padEnd(4)} ${result.name.padEnd(30)} ${result.text}`);
     }
   }
   rmSync(temporary, { recursive: true });
   const count = (outcome) => results.filter((r) => r.outcome === outcome).length;
-  console.log(`bits: ${count('ok')} ok, ${count('FAIL')} failed, ${count('skip')} skipped (types that are not implemented yet)`);
+  console.log(
+    `bits: ${count('ok')} ok, ${count('FAIL')} failed, ${count('skip')} skipped (types that are not implemented yet)`,
+  );
   if (json) writeFileSync(json, JSON.stringify(results, null, 1));
   return count('FAIL') > 0 || count('ok') === 0 ? 1 : 0;
 }

@@ -64,8 +64,25 @@ export function logitsOf(folder, meta, extra = []) {
   const temporary = mkdtempSync(join(tmpdir(), 'golden-'));
   try {
     const out = join(temporary, 'logits.f32');
-    const result = spawnSync(program, ['logits', join(folder, 'model.gguf'), '--tokens', join(folder, 'tokens.txt'), '--out', out,
-      '--positions', meta.rows.join(','), '--ctx', String(meta.n_ctx), '--kv', 'f32', ...extra], { encoding: 'utf8' });
+    const result = spawnSync(
+      program,
+      [
+        'logits',
+        join(folder, 'model.gguf'),
+        '--tokens',
+        join(folder, 'tokens.txt'),
+        '--out',
+        out,
+        '--positions',
+        meta.rows.join(','),
+        '--ctx',
+        String(meta.n_ctx),
+        '--kv',
+        'f32',
+        ...extra,
+      ],
+      { encoding: 'utf8' },
+    );
     if (result.status !== 0) return { error: (result.stderr || String(result.error)).trim() };
     return { logits: floats(out).slice() };
   } finally {
@@ -82,23 +99,39 @@ function check(folder) {
   const quant = meta.quant.toUpperCase();
   const floatLimit = FLOAT_LIMITS[quant];
   if (floatLimit !== undefined) {
-    return { meta, ok: nmse <= floatLimit && sameBest, text: `nmse ${nmse.toExponential(2)} (limit ${floatLimit}) best ${sameBest ? 'same' : 'DIFFERS'}` };
+    return {
+      meta,
+      ok: nmse <= floatLimit && sameBest,
+      text: `nmse ${nmse.toExponential(2)} (limit ${floatLimit}) best ${sameBest ? 'same' : 'DIFFERS'}`,
+    };
   }
   const own = meta.yardsticks.oracle_on_quantised_vs_dequantised.nmse;
   const factor = nmse / own;
-  return { meta, factor: BLOCK_32.test(quant) ? factor : undefined, ok: factor <= limitFor(quant) && sameDecided,
-    text: `nmse ${nmse.toExponential(2)}, ${factor.toFixed(2)} of llama.cpp's (limit ${limitFor(quant)}) best ${sameDecided ? 'same' : 'DIFFERS'}` };
+  return {
+    meta,
+    factor: BLOCK_32.test(quant) ? factor : undefined,
+    ok: factor <= limitFor(quant) && sameDecided,
+    text: `nmse ${nmse.toExponential(2)}, ${factor.toFixed(2)} of llama.cpp's (limit ${limitFor(quant)}) best ${sameDecided ? 'same' : 'DIFFERS'}`,
+  };
 }
 
 function main(args) {
   const only = args.includes('--only') ? args.splice(args.indexOf('--only'), 2)[1] : '';
   const json = args.includes('--json') ? args.splice(args.indexOf('--json'), 2)[1] : undefined;
-  const folders = args.length > 0 ? args : [join(here, 'cases'), resolve(root, '../shared/golden')].filter((f) => existsSync(f));
+  const folders =
+    args.length > 0
+      ? args
+      : [join(here, 'cases'), resolve(root, '../shared/golden')].filter((f) => existsSync(f));
   const results = [];
   const factors = [];
   for (const folder of folders) {
     for (const name of readdirSync(folder).sort()) {
-      if (!existsSync(join(folder, name, 'meta.json')) || !existsSync(join(folder, name, 'model.gguf')) || !name.includes(only)) continue;
+      if (
+        !existsSync(join(folder, name, 'meta.json')) ||
+        !existsSync(join(folder, name, 'model.gguf')) ||
+        !name.includes(only)
+      )
+        continue;
       const result = check(join(folder, name));
       if (result.factor !== undefined) factors.push(result.factor);
       const word = result.ok ? 'ok  ' : result.unsupported ? 'skip' : 'FAIL';
@@ -110,10 +143,14 @@ function main(args) {
     const mean = Math.exp(factors.reduce((sum, f) => sum + Math.log(f), 0) / factors.length);
     const ok = mean <= MEAN_LIMIT_32;
     results.push({ name: 'geometric mean', outcome: ok ? 'ok' : 'FAIL', text: mean.toFixed(3) });
-    console.log(`${ok ? 'ok  ' : 'FAIL'} geometric mean over ${factors.length} block-32 cases: ${mean.toFixed(3)} (limit ${MEAN_LIMIT_32})`);
+    console.log(
+      `${ok ? 'ok  ' : 'FAIL'} geometric mean over ${factors.length} block-32 cases: ${mean.toFixed(3)} (limit ${MEAN_LIMIT_32})`,
+    );
   }
   const count = (outcome) => results.filter((r) => r.outcome === outcome).length;
-  console.log(`golden: ${count('ok')} ok, ${count('FAIL')} failed, ${count('skip')} skipped (types that are not implemented yet)`);
+  console.log(
+    `golden: ${count('ok')} ok, ${count('FAIL')} failed, ${count('skip')} skipped (types that are not implemented yet)`,
+  );
   if (json) writeFileSync(json, JSON.stringify(results, null, 1));
   return count('FAIL') > 0 || count('ok') === 0 ? 1 : 0;
 }

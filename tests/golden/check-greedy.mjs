@@ -15,7 +15,26 @@ const temporary = mkdtempSync(join(tmpdir(), 'greedy-'));
 function generate(model, ids, n, extra) {
   const file = join(temporary, 'ids.txt');
   writeFileSync(file, ids.join(' '));
-  const result = spawnSync(program, ['generate', model, '--ids', file, '-n', String(n), '--temp', '0', '--kv', 'f32', '--ctx', '512', '--json', ...extra], { encoding: 'utf8' });
+  const result = spawnSync(
+    program,
+    [
+      'generate',
+      model,
+      '--ids',
+      file,
+      '-n',
+      String(n),
+      '--temp',
+      '0',
+      '--kv',
+      'f32',
+      '--ctx',
+      '512',
+      '--json',
+      ...extra,
+    ],
+    { encoding: 'utf8' },
+  );
   if (result.status !== 0) throw new Error(result.stderr || String(result.error));
   return JSON.parse(result.stdout);
 }
@@ -25,7 +44,18 @@ function twoLogits(model, ids, a, b) {
   const tokens = join(temporary, 'tokens.txt');
   const out = join(temporary, 'logits.f32');
   writeFileSync(tokens, ids.join(' '));
-  spawnSync(program, ['logits', model, '--tokens', tokens, '--out', out, '--positions', 'last', '--kv', 'f32']);
+  spawnSync(program, [
+    'logits',
+    model,
+    '--tokens',
+    tokens,
+    '--out',
+    out,
+    '--positions',
+    'last',
+    '--kv',
+    'f32',
+  ]);
   const bytes = readFileSync(out);
   return [a, b].map((id) => bytes.readFloatLE(4 * id));
 }
@@ -49,10 +79,23 @@ function* tinychat() {
       const at = expected.ids.findIndex((id, k) => ours.ids[k] !== id);
       let text = `${ours.ids.length} ids`;
       if (at >= 0) {
-        const [a, b] = twoLogits(join(folder, file), [...chat.prompt_ids, ...expected.ids.slice(0, at)], expected.ids[at], ours.ids[at]);
+        const [a, b] = twoLogits(
+          join(folder, file),
+          [...chat.prompt_ids, ...expected.ids.slice(0, at)],
+          expected.ids[at],
+          ours.ids[at],
+        );
         text = `differs at ${at}: reference id ${expected.ids[at]} has ${a}, ours ${ours.ids[at]} has ${b}`;
       }
-      yield { name: `${file} chat ${i}`, ok: at < 0 && ours.ids.length === expected.ids.length && ours.text === expected.text && ours.finish_reason === 'stop', text };
+      yield {
+        name: `${file} chat ${i}`,
+        ok:
+          at < 0 &&
+          ours.ids.length === expected.ids.length &&
+          ours.text === expected.text &&
+          ours.finish_reason === 'stop',
+        text,
+      };
     }
   }
 }
@@ -69,7 +112,11 @@ function* stories() {
     const ours = generate(join(folder, 'stories260K-f32.gguf'), run.promptIds, n, ['--ignore-eos']);
     const ids = [...ours.prompt_ids, ...ours.ids];
     const textFits = run.text === run.prompt + ours.text;
-    yield { name: `stories260K-f32 "${run.prompt}"`, ok: JSON.stringify(ids) === JSON.stringify(run.ids) && textFits, text: `${n} ids, text ${textFits ? 'same' : 'DIFFERS'}` };
+    yield {
+      name: `stories260K-f32 "${run.prompt}"`,
+      ok: JSON.stringify(ids) === JSON.stringify(run.ids) && textFits,
+      text: `${n} ids, text ${textFits ? 'same' : 'DIFFERS'}`,
+    };
   }
 }
 
@@ -83,7 +130,11 @@ function* sorter() {
   for (const [i, { ids, logits }] of expected.torchLogits.entries()) {
     const ours = allLogits(model, ids);
     const worst = Math.max(...logits.flat().map((value, k) => Math.abs(value - ours[k])));
-    yield { name: `gpt-nano-sort logits ${i}`, ok: worst < 1e-3, text: `largest difference from PyTorch ${worst.toExponential(1)}` };
+    yield {
+      name: `gpt-nano-sort logits ${i}`,
+      ok: worst < 1e-3,
+      text: `largest difference from PyTorch ${worst.toExponential(1)}`,
+    };
   }
   for (const sort of expected.sort.filter((_, i) => i % 20 === 0)) {
     const ours = generate(model, [...sort.in], sort.out.length, ['--ignore-eos']).ids.join('');
