@@ -89,7 +89,7 @@ export const SUITES = [
   { name: 'generated', needs: [], run: generated },
   { name: 'native', needs: ['native-debug'], run: ctest('native-debug', 'native') },
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
-  { name: 'golden', needs: ['native-release', 'package'], run: golden },
+  { name: 'golden', needs: ['native-release', ...WEB_NEEDS], run: golden },
   { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
   { name: 'opcodes', needs: WASM_MODULES, run: checker('opcodes') },
   {

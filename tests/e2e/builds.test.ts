@@ -4,9 +4,12 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { EngineBuild, LoadOptions } from 'layerstream';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { EngineBuild, LoadOptions, TokenLogprobs } from 'layerstream';
 import { newProfile, startVisit } from './support/browser.js';
 import type { Profile, Visit } from './support/browser.js';
+import { GOLDEN } from './support/repository.js';
 import { startServer } from './support/server.js';
 import type { DemoServer } from './support/server.js';
 
@@ -35,6 +38,25 @@ function answer(page: Page, options: LoadOptions): Promise<Answer> {
       return { tokens, build: engineBuild, threads };
     },
     [MODEL, PROMPT, options] as const,
+  );
+}
+
+/** Of eight tokens after the ids, with the fifty most probable ones of each: enough numbers that a wrong bit shows. */
+function logprobs(page: Page, url: string, ids: number[], options: LoadOptions): Promise<TokenLogprobs[]> {
+  return page.evaluate(
+    async ([from, prompt, load]) => {
+      const { loadModel } = (await import(
+        new URL('/dist/index.js', location.href).href
+      )) as typeof import('layerstream');
+      const model = await loadModel(new File([await (await fetch(from)).blob()], 'model.gguf'), load);
+      const all: TokenLogprobs[] = [];
+      for await (const chunk of model.complete(prompt, { maxTokens: 8, ignoreEos: true, logprobs: 50 })) {
+        all.push(...(chunk.logprobs ?? []));
+      }
+      await model.dispose();
+      return all;
+    },
+    [url, ids, options] as const,
   );
 }
 
@@ -74,6 +96,24 @@ describe('on an isolated page', () => {
         const got = await answer(visit.page, { engineBuild, memoryBudget, threads, unitBytes: 64 << 10 });
         expect(got).toEqual({ tokens: reference.tokens, build: engineBuild, threads });
       }
+    }
+  });
+
+  test('every tensor type gives the same log-probabilities with the relaxed dot product and without', async () => {
+    const names = readdirSync(GOLDEN).filter(
+      (name) => existsSync(path.join(GOLDEN, name, 'meta.json')) && /quant|q[48]_0|f16/.test(name),
+    );
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names) {
+      const ids = readFileSync(path.join(GOLDEN, name, 'tokens.txt'), 'utf8')
+        .trim()
+        .split(/\s+/)
+        .map(Number);
+      const run = (engineBuild: EngineBuild): Promise<TokenLogprobs[]> =>
+        logprobs(visit.page, `/golden/${name}/model.gguf`, ids, { engineBuild, contextLength: 128 });
+      const plain = await run('single-simd');
+      expect(plain).toHaveLength(8);
+      expect({ name, logprobs: await run('single-relaxed') }).toEqual({ name, logprobs: plain });
     }
   });
 

@@ -79,11 +79,11 @@ describe('ChunkBatcher', () => {
     };
     const batcher = new ChunkBatcher(sink);
     for (let token = 0; token < 100; ++token) {
-      batcher.add(token, `${token} `);
+      batcher.add(token, `${token} `, null);
     }
     expect(sent).toEqual([{ text: '0 ', tokens: [0] }]);
     await pause(30);
-    batcher.add(100, '100');
+    batcher.add(100, '100', null);
     expect(sent).toHaveLength(1); // no credit
     sink.credits = 1;
     await batcher.flush();

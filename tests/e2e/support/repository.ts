@@ -21,6 +21,9 @@ const root = findRoot();
 export const inRepository = (...parts: string[]): string => path.join(root, ...parts);
 
 export const DEMO = inRepository('build', 'demo');
+/** Reference cases: the whole set where the common material is, else those of the repository. */
+const sharedGolden = inRepository('..', 'shared', 'golden');
+export const GOLDEN = existsSync(sharedGolden) ? sharedGolden : inRepository('tests', 'golden', 'cases');
 /** The package. */
 export const DIST = inRepository('dist');
 export const MODELS = inRepository('demo', 'models');

@@ -4,7 +4,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { pathToFileURL } from 'node:url';
-import { DEMO, DIST, MODELS, inRepository } from './repository.js';
+import { DEMO, DIST, GOLDEN, MODELS, inRepository } from './repository.js';
 
 interface RequestRecord {
   method: string;
@@ -51,7 +51,7 @@ export async function startServer({ isolated = true } = {}): Promise<DemoServer>
 
   const server = createStaticServer({
     root: DEMO,
-    extraRoots: { '/models/': MODELS, '/dist/': DIST },
+    extraRoots: { '/models/': MODELS, '/dist/': DIST, '/golden/': GOLDEN },
     headers: isolated
       ? {}
       : { 'Cross-Origin-Opener-Policy': undefined, 'Cross-Origin-Embedder-Policy': undefined },
