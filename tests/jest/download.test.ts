@@ -65,6 +65,22 @@ describe('a good server', () => {
     expect(new Set(seen.map((progress) => progress.totalBytes))).toEqual(new Set([bytes.length]));
   });
 
+  test('progress tells everything that arrived before the server fell silent', async () => {
+    const url = server.on('/silence.gguf', stalled(bytes, 3_000_000));
+    const abort = new AbortController();
+    const all = new Promise<void>((resolve) => {
+      const options = {
+        signal: abort.signal,
+        onProgress: ({ loadedBytes }: DownloadProgress) => loadedBytes === 3_000_000 && resolve(),
+      };
+      get(url, options).catch(() => undefined);
+    });
+    await within(5_000, all, 'the report of the last bytes');
+    abort.abort();
+    await pause(20);
+    await expectNothingStored();
+  });
+
   test('headers are sent', async () => {
     const url = server.on('/gated.gguf', whole(bytes));
     await get(url, { headers: { authorization: 'Bearer token' } });

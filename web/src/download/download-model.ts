@@ -92,10 +92,11 @@ async function checkQuota(neededBytes: number, options: DownloadOptions): Promis
   );
 }
 
-/** Sums up what arrived over all parts, and reports it at most every 50 ms. */
+/** Sums up what arrived over all parts, and reports it at most every 50 ms; what arrived last before a stall as well. */
 class Progress {
   readonly #report: ((progress: DownloadProgress) => void) | undefined;
   #last = 0;
+  #later: ReturnType<typeof setTimeout> | undefined;
   loadedBytes = 0;
   totalBytes = 0;
 
@@ -105,16 +106,25 @@ class Progress {
 
   add(bytes: number): void {
     this.loadedBytes += bytes;
-    const now = Date.now();
-    if (now - this.#last >= progressIntervalMs) {
-      this.#last = now;
+    const wait = this.#last + progressIntervalMs - Date.now();
+    if (wait <= 0) {
       this.flush();
+    } else {
+      this.#later ??= setTimeout(() => this.flush(), wait);
     }
   }
 
   flush(): void {
+    this.stop();
+    this.#last = Date.now();
     const { loadedBytes, totalBytes } = this;
     this.#report?.({ loadedBytes, totalBytes });
+  }
+
+  /** Nothing is reported later any more. */
+  stop(): void {
+    clearTimeout(this.#later);
+    this.#later = undefined;
   }
 }
 
@@ -258,5 +268,7 @@ export async function downloadModel(store: ModelStore, url: string, options: Dow
   } catch (error) {
     await writer?.discard().catch(() => undefined);
     throw error;
+  } finally {
+    progress.stop();
   }
 }
