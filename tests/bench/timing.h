@@ -14,7 +14,7 @@ struct Spread {
   std::size_t rounds = 0;
 };
 
-// Runs `work` for about `seconds`, at least 20 times, after a tenth of that as warm-up.
+// Runs `work` for about `seconds`, at least 5 times, after a tenth of that as warm-up.
 template <typename Work>
 [[nodiscard]] Spread time_rounds(double seconds, Work work) {
   using Clock = std::chrono::steady_clock;
@@ -23,7 +23,7 @@ template <typename Work>
   do work();
   while (since(begin) < seconds / 10);
   std::vector<double> rounds;
-  for (const auto start = Clock::now(); rounds.size() < 20 || since(start) < seconds;) {
+  for (const auto start = Clock::now(); rounds.size() < 5 || since(start) < seconds;) {
     const auto round = Clock::now();
     work();
     rounds.push_back(since(round) * 1e6);
