@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Builds parts by name: CMake presets, `package` (dist/), `demo` and `tests`.
+// Builds parts by name: CMake presets, `package` (dist/), `package-apps`, `demo` and `tests`.
 //   npm run build                     what `npm start` needs
 //   npm run build -- native-debug demo
 // A second run with nothing changed takes about a second.
 import { pathToFileURL } from 'node:url';
 import { buildPreset } from './lib/build-cmake.mjs';
 import { buildDemo, buildPackage, buildTests } from './lib/build-web.mjs';
+import { buildPackageApps } from './lib/build-package-apps.mjs';
 import { main } from './lib/main.mjs';
 import { WASM_MODULES } from './lib/wasm-modules.mjs';
 import { setUp } from './setup.mjs';
 
 export const START_PARTS = ['native-release', ...WASM_MODULES, 'package', 'demo'];
 
-const WEB_PARTS = { package: buildPackage, demo: buildDemo, tests: buildTests };
+const WEB_PARTS = {
+  package: buildPackage,
+  'package-apps': buildPackageApps,
+  demo: buildDemo,
+  tests: buildTests,
+};
 
 /** Builds one part; throws a Failure with the compiler's output. */
 export async function buildPart(part, emscripten) {

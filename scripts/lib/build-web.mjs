@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The TypeScript side: dist/ (the package: compiled web/src and the wasm modules), build/demo (the page) and
 // build/tests-js (the compiled Jest and browser tests). Each is skipped when its inputs are unchanged.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { binDir, buildDir, distDir, inRoot } from './paths.mjs';
 import { Failure } from './failure.mjs';
@@ -38,6 +38,23 @@ async function ifChanged(name, inputs, output, work) {
   writeStamp(name, stamp);
 }
 
+/** Puts a module and what it imports into the module's own file. */
+async function bundleInPlace(name, options = {}) {
+  const { build } = await import('esbuild');
+  const file = path.join(distDir, name);
+  const common = { bundle: true, allowOverwrite: true, target: 'es2022', logLevel: 'warning' };
+  await build({ entryPoints: [file], outfile: file, format: 'esm', ...common, ...options });
+}
+
+/** What tsc cannot do: the template parser becomes part of the package, the service worker a classic script. */
+async function bundleParts() {
+  const licence = readFileSync(inRoot('node_modules/@huggingface/jinja/LICENSE'), 'utf8').trim();
+  const banner = { js: `/*! @huggingface/jinja\n${licence}\n*/` };
+  await bundleInPlace('chat/jinja.js', { minify: true, banner });
+  await bundleInPlace('isolation-service-worker.js', { format: 'iife' });
+  rmSync(path.join(distDir, 'isolation-service-worker.d.ts'));
+}
+
 export async function buildPackage() {
   requireFile(inRoot('web/tsconfig.json'));
   await ifChanged(
@@ -47,6 +64,7 @@ export async function buildPackage() {
     async (note) => {
       rmSync(distDir, { recursive: true, force: true });
       await run(tool('tsc'), ['-p', 'web/tsconfig.json'], { note });
+      await bundleParts();
       mkdirSync(path.join(distDir, 'wasm'), { recursive: true });
       for (const file of moduleFiles()) cpSync(file, path.join(distDir, 'wasm', path.basename(file)));
     },

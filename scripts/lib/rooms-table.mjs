@@ -50,6 +50,7 @@ export const WEB_ARROWS = {
   engine: { rooms: ['wasm', ...WEB_LEAVES], types: ['protocol'] },
   worker: { rooms: ['protocol', 'engine', 'storage', 'download', ...WEB_LEAVES] },
   api: { rooms: ['protocol', 'chat', ...WEB_LEAVES] },
+  'isolation-service-worker': { rooms: [] },
   index: { rooms: ['api', 'chat', ...WEB_LEAVES] },
 };
 

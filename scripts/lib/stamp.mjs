@@ -30,7 +30,7 @@ export function fingerprint(files, extra = []) {
   return hash.digest('hex');
 }
 
-const stampFile = (name) => path.join(buildDir, 'stamps', name);
+export const stampFile = (name) => path.join(buildDir, 'stamps', name);
 
 export const isFresh = (name, value) =>
   existsSync(stampFile(name)) && readFileSync(stampFile(name), 'utf8') === value;

@@ -97,6 +97,11 @@ export const SUITES = [
     needs: [...WEB_NEEDS, 'demo'],
     run: jest('tests/e2e/jest.config.mjs', 'e2e', ['--runInBand']),
   },
+  {
+    name: 'package',
+    needs: [...WEB_NEEDS, 'package-apps'],
+    run: jest('tests/package/jest.config.mjs', 'package', ['--runInBand']),
+  },
 ];
 
 export function clearResults() {

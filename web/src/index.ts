@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The only door into the package.
 
+export { setAssetBase } from './api/assets.js';
 export { capabilities } from './api/capabilities.js';
 export { deleteModel, listModels, loadModel } from './api/default-api.js';
+export { isolatePage } from './api/isolate-page.js';
 export { renderChat } from './api/render-chat.js';
 export type {
   Capabilities,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workers of a real page. The `new Worker(new URL(…))` expressions are literal so that bundlers see them.
 
+import { assetUrl } from './assets.js';
 import type { Host, WorkerLink } from './host.js';
 
 function link(worker: Worker): WorkerLink {
@@ -24,11 +25,22 @@ function link(worker: Worker): WorkerLink {
   };
 }
 
+function startCopied(file: string): Worker | null {
+  const url = assetUrl(file);
+  return url === null ? null : new Worker(url, { type: 'module' });
+}
+
 export const browserHost: Host = {
   startEngine: () =>
-    link(new Worker(new URL('../worker/engine-worker.js', import.meta.url), { type: 'module' })),
+    link(
+      startCopied('worker/engine-worker.js') ??
+        new Worker(new URL('../worker/engine-worker.js', import.meta.url), { type: 'module' }),
+    ),
   startStorage: () =>
-    link(new Worker(new URL('../worker/storage-worker.js', import.meta.url), { type: 'module' })),
+    link(
+      startCopied('worker/storage-worker.js') ??
+        new Worker(new URL('../worker/storage-worker.js', import.meta.url), { type: 'module' }),
+    ),
   get baseUrl() {
     return globalThis.document?.baseURI ?? globalThis.location?.href;
   },

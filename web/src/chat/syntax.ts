@@ -125,7 +125,7 @@ export async function parseTemplate(source: string): Promise<Program> {
   if (source.length > maxTemplateLength) {
     throw limitError(`it is ${source.length} characters long, at most ${maxTemplateLength} are read`);
   }
-  const { tokenize, parse }: Library = await import('@huggingface/jinja');
+  const { tokenize, parse }: Library = await import('./jinja.js');
   try {
     const tree = parse(scan(source).flatMap((piece) => tokensOf(piece, tokenize)));
     if (!isProgram(tree)) throw failure('the parser gave no program');
