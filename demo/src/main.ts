@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Joins the parts of the page: one store, one model session, one chat session, and the views over them.
+// Joins the parts of the page: one store, the sessions that change it, and the views over it.
 
-import { ChatSession } from './chat-session.js';
-import { setUpChatView } from './chat-view.js';
-import { setUpComposer } from './composer.js';
-import { byId } from './dom.js';
-import { setUpMemoryView } from './memory-view.js';
-import { setUpModelPanel } from './model-panel.js';
-import { ModelSession } from './model-session.js';
-import { setUpPanel } from './panel.js';
-import { setUpBanner } from './problem-card.js';
-import type { ProblemActions } from './problem-card.js';
-import { setUpProgressView } from './progress-view.js';
-import { setUpSettings } from './settings.js';
-import { setUpSpeedView } from './speed-view.js';
+import { setUpBlocksView } from './activity/blocks-view.js';
+import { setUpMemoryView } from './activity/memory-view.js';
+import { setUpProgressView } from './activity/progress-view.js';
+import { setUpSpeedView } from './activity/speed-view.js';
+import { ChatSession } from './chat/chat-session.js';
+import { setUpChatView } from './chat/chat-view.js';
+import { setUpComposer } from './chat/composer.js';
+import { setUpContextMeter } from './chat/context-meter.js';
+import { setUpConversationList } from './conversations/list-view.js';
+import { Library } from './conversations/library.js';
+import { ModelSession } from './models/model-session.js';
+import { setUpModelsView } from './models/models-view.js';
+import { setUpSettings } from './settings/settings-view.js';
 import { createStore, initialState } from './state.js';
-import { setUpTheme } from './theme.js';
+import { byId } from './ui/dom.js';
+import { setUpDrawers } from './ui/drawers.js';
+import { setUpPages } from './ui/pages.js';
+import { setUpBanner } from './ui/problem-card.js';
+import { setUpTheme } from './ui/theme.js';
 
 const store = createStore(initialState());
 const models = new ModelSession(store, () => chat.stop());
@@ -27,33 +31,50 @@ const chat: ChatSession = new ChatSession(
     else void models.refreshMemory();
   },
 );
+const library = new Library(store, () => chat.stop());
+const drawers = setUpDrawers();
+const pages = setUpPages(store);
+
+function newChat(): void {
+  library.create();
+  toConversation();
+}
+
+function toConversation(): void {
+  pages.showChat();
+  drawers.closeSidebar();
+  byId('message', HTMLTextAreaElement).focus();
+}
 
 // The sessions report what fails through the store, so their promises need no handling here.
-const problemActions: ProblemActions = {
+const actions = {
   retryLoad: () => void models.retry(),
   loadDefault: () => void models.loadDefault(),
   smallestBudget: () => void models.retryWithSmallestBudget(),
-  newChat: () => chat.newChat(),
-  askAgain: () => void chat.askAgain(),
+  newChat,
+  regenerate: (answerId: number) => void chat.regenerate(answerId),
+  edit: (questionId: number, text: string) => void chat.edit(questionId, text),
 };
 
 setUpTheme();
-setUpPanel();
-setUpBanner(store, problemActions);
-setUpChatView(store, problemActions);
+setUpBanner(store, actions);
+setUpChatView(store, actions);
 setUpProgressView(store, () => models.cancel());
 setUpComposer(store, { ask: (text) => void chat.ask(text), stop: () => chat.stop() });
-setUpModelPanel(store, {
-  choose: (source) => void models.setSource(source),
+setUpContextMeter(store);
+setUpConversationList(store, library, toConversation);
+setUpModelsView(store, {
+  choose: (source) => {
+    pages.showChat();
+    void models.setSource(source);
+  },
   remove: (url) => void models.remove(url),
 });
 setUpMemoryView(store, (budget) => void models.setBudget(budget));
+setUpBlocksView(store);
 setUpSpeedView(store);
 setUpSettings(store);
+byId('new-chat', HTMLButtonElement).addEventListener('click', newChat);
 
-byId('new-chat', HTMLButtonElement).addEventListener('click', () => {
-  chat.newChat();
-  byId('message', HTMLTextAreaElement).focus();
-});
-
+void library.start();
 void models.load(store.get().choice);

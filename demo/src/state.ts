@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The state of one tab, and the one place that changes it. Views subscribe and are called at most once a frame, so a
-// fast model costs one repaint per frame and not one per token. Nothing here is kept when the tab closes.
+// fast model costs one repaint per frame and not one per token. What outlives the tab: conversations
+// (conversations/database.ts), settings and theme (localStorage), models (the package's store).
 
-import type {
-  FinishReason,
-  GenerationStats,
-  MemoryReport,
-  ModelInfo,
-  PassProgress,
-  StoredModel,
-} from 'layerstream';
-import type { Problem } from './errors.js';
-import { DEFAULT_MODEL } from './default-model.js';
+import type { MemoryReport, ModelInfo, PassProgress, StoredModel } from 'layerstream';
+import { isRunning } from './chat/turns.js';
+import type { Turn } from './chat/turns.js';
+import { DEFAULT_MODEL } from './models/default-model.js';
+import { loadSettings } from './settings/settings.js';
+import type { Settings } from './settings/settings.js';
+import type { Problem } from './ui/errors.js';
 
 /** What the person picked. Files (several: the parts of a split model) cannot be found again after the tab closes. */
 export type Source =
@@ -34,44 +32,33 @@ export type ModelState =
   | { kind: 'ready'; info: ModelInfo }
   | { kind: 'none' };
 
-export interface Turn {
-  id: number;
-  role: 'user' | 'assistant';
-  text: string;
-  /** reading: the prompt's passes run; writing: tokens arrive. */
-  status: 'reading' | 'writing' | 'done' | 'failed';
-  finish?: FinishReason;
-  stats?: GenerationStats;
-  problem?: Problem;
-}
-
-export interface Settings {
-  temperature: number;
-  topP: number;
-  topK: number;
-  minP: number;
-  seed: number;
-  maxTokens: number;
+/** The open conversation apart from its turns. It is stored from its first message on. */
+export interface Conversation {
+  id: string;
+  title: string;
+  /** Whether the person gave the title; otherwise it follows the first message. */
+  named: boolean;
   systemPrompt: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
 }
 
-/** Greedy, nothing cut off: the same answer on every device. */
-export const DEFAULT_SETTINGS: Readonly<Settings> = {
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  seed: 1,
-  maxTokens: 512,
-  systemPrompt: '',
-};
+/** What the list of conversations shows. */
+export interface ConversationHead {
+  id: string;
+  title: string;
+  updatedAt: number;
+}
 
 export interface State {
   choice: Choice;
   model: ModelState;
   /** Why the last load or answer failed, above the composer until dismissed. */
   banner: Problem | null;
+  conversation: Conversation;
   turns: readonly Turn[];
+  /** Most recent first. */
+  conversations: readonly ConversationHead[];
   settings: Settings;
   /** The pass that runs now; null between answers. */
   pass: PassProgress | null;
@@ -79,8 +66,6 @@ export interface State {
   /** Tokens per second of the last answer, and of the running one as far as known. */
   prefillRate: number | null;
   decodeRate: number | null;
-  /** Tokens of the last prompt and answer together. */
-  contextUsed: number;
   stored: readonly StoredModel[];
 }
 
@@ -92,25 +77,32 @@ export interface Store {
   subscribe(view: (state: Readonly<State>) => void): void;
 }
 
+export function newConversation(): Conversation {
+  // randomUUID needs a secure context, which a demo on a plain-http address is not.
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  const id = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { id, title: '', named: false, systemPrompt: '', createdAt: Date.now() };
+}
+
 export function initialState(): State {
   return {
     choice: { source: DEFAULT_MODEL.source, budget: { kind: 'unlimited', bytes: 1e9 } },
     model: { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 },
     banner: null,
+    conversation: newConversation(),
     turns: [],
-    settings: { ...DEFAULT_SETTINGS },
+    conversations: [],
+    settings: loadSettings(),
     pass: null,
     memory: null,
     prefillRate: null,
     decodeRate: null,
-    contextUsed: 0,
     stored: [],
   };
 }
 
 export function isAnswering(state: Readonly<State>): boolean {
-  const status = state.turns.at(-1)?.status;
-  return status === 'reading' || status === 'writing';
+  return isRunning(state.turns.at(-1));
 }
 
 export function createStore(initial: State): Store {

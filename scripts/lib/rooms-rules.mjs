@@ -118,7 +118,11 @@ function checkDemoImports(files) {
       const inside =
         target.startsWith('.') && path.posix.join(path.posix.dirname(file), target).startsWith('demo/');
       if (!inside && !DEMO_PACKAGES.includes(target)) {
-        violations.push({ file, line, message: `the demo may import only 'layerstream', not '${target}'` });
+        violations.push({
+          file,
+          line,
+          message: `the demo may import only ${DEMO_PACKAGES.join(', ')}, not '${target}'`,
+        });
       }
     }
   }

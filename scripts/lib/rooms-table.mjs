@@ -54,5 +54,5 @@ export const WEB_ARROWS = {
   index: { rooms: ['api', 'chat', ...WEB_LEAVES] },
 };
 
-/** The demo sees the package as its users do. */
-export const DEMO_PACKAGES = ['layerstream'];
+/** The demo sees the package as its users do; the others are its own (docs/decisions/0003). */
+export const DEMO_PACKAGES = ['layerstream', 'idb', 'marked', 'dompurify'];

@@ -110,7 +110,7 @@ test('the conversation so far is part of the prompt, and so is the system prompt
   await on.openReady();
   await on.chat.ask('My name is Mia.');
   expect(await on.chat.ask('What is my name?')).toContain('Mia');
-  await on.visit.page.click('#settings summary');
+  await on.chat.openSettings();
   for (const { system, prompt, answer } of recordedSystemChats()) {
     await on.chat.newChat();
     await on.visit.page.fill('#system-prompt', system);

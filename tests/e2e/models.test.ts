@@ -24,7 +24,7 @@ test('a local file is used in place: same answer, nothing stored, nothing reques
   const stored = await on.chat.storedFiles();
   const modelHits = on.server.hits(MODEL_ROUTE).length;
   await on.chat.chooseFile('my model.gguf', readFileSync(MODEL_PATH));
-  await on.visit.page.waitForSelector('.model-row[aria-pressed="true"]:has-text("read from your file")');
+  await on.chat.opened('read from your file');
   await on.chat.ready();
   expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
   expect(await on.chat.storedFiles()).toEqual(stored);
@@ -34,7 +34,7 @@ test('a local file is used in place: same answer, nothing stored, nothing reques
 test('a local file streams within the smallest budget too', async () => {
   await on.openReady();
   await on.chat.chooseFile(MODEL_FILE, readFileSync(MODEL_PATH));
-  await on.visit.page.waitForSelector('.model-row[aria-pressed="true"]:has-text("read from your file")');
+  await on.chat.opened('read from your file');
   await on.chat.setBudget('min');
   await on.chat.ready();
   expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
@@ -51,13 +51,14 @@ test('an address other than the default is downloaded, kept, listed and deleted'
   });
   await on.openReady();
   await on.chat.chooseUrl(address);
-  await on.visit.page.waitForSelector('.model-row[aria-pressed="true"]:has-text("copy")');
+  await on.chat.opened('copy');
   await on.chat.ready();
   expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
 
   await on.chat.chooseDefault();
-  await on.visit.page.waitForSelector('.model-row[aria-pressed="true"]:has-text("Tiny Chat")');
+  await on.chat.opened('Tiny Chat');
   await on.chat.ready();
+  await on.chat.openModels();
   await on.visit.page.click('button[aria-label="Delete copy from this device"]');
   await on.visit.page.waitForSelector('.model-row:has-text("copy")', { state: 'detached' });
   const left = Object.values(await on.chat.storedFiles()).filter((size) => size >= bytes.length);

@@ -71,8 +71,8 @@ describe('on a desktop', () => {
     await on.visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await on.openReady();
     await on.chat.ask(PROMPT);
-    await on.visit.page.click('#log .copy');
-    await on.visit.page.waitForSelector('#log .copy:has-text("Copied")');
+    await on.visit.page.click('#log .assistant .copy');
+    await on.visit.page.waitForSelector('#log .assistant .copy:has-text("Copied")');
     expect(await on.visit.page.evaluate(() => navigator.clipboard.readText())).toBe(expectedAnswer(PROMPT));
   });
 
@@ -84,7 +84,7 @@ describe('on a desktop', () => {
       /^\d.* tok\/s$/.test(document.getElementById('rate-decode')?.textContent ?? ''),
     );
     expect(await page.textContent('#rate-prefill')).toMatch(/^\d.* tok\/s$/);
-    expect(await page.textContent('#context-used')).toMatch(/^[1-9]\d* of 512 tokens/);
+    expect(await page.textContent('#context-used')).toMatch(/^[1-9]\d* of 512 tokens of context$/);
     await on.chat.memoryAbove('memory-peak', 0);
     expect(await page.textContent('#memory-peak')).toMatch(/^At most 5\.\d of 5\.\d MB in memory at once$/);
     expect(await page.locator('#cells > i').count()).toBe(6);
@@ -93,7 +93,7 @@ describe('on a desktop', () => {
   test('a seed makes sampled answers repeatable', async () => {
     await on.openReady();
     const { page } = on.visit;
-    await page.click('#settings summary');
+    await on.chat.openSettings();
     await page.locator('#setting-temperature').fill('1.2');
     await page.fill('#setting-seed', '7');
     await page.press('#setting-seed', 'Tab');
@@ -133,9 +133,12 @@ describe('on a desktop', () => {
 
   test('every control has a name', async () => {
     await on.openReady();
-    await on.visit.page.click('#settings summary');
+    await on.chat.openSettings();
+    await on.visit.page
+      .locator('.group > summary')
+      .evaluateAll((all) => all.forEach((each) => (each as HTMLElement).click()));
     const nameless = await on.visit.page.evaluate(() =>
-      [...document.querySelectorAll<HTMLElement>('button, input, textarea, summary, progress')]
+      [...document.querySelectorAll<HTMLElement>('button, input, textarea, summary, progress, meter')]
         .filter((element) => {
           const labels =
             element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
@@ -181,10 +184,10 @@ describe('on a phone', () => {
     await on.openReady();
     const { page } = on.visit;
     expect(await page.locator('#panel').evaluate((panel: HTMLElement) => panel.inert)).toBe(true);
-    await page.click('#panel-open');
+    await page.click('#activity-open');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('panel-close');
     await page.keyboard.press('Escape');
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('panel-open');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('activity-open');
     expect(await page.locator('#panel').evaluate((panel: HTMLElement) => panel.inert)).toBe(true);
   });
 });

@@ -69,13 +69,13 @@ for (const device of ['desktop', 'phone'] as const) {
         await on.chat.ready();
         await picture('answered');
 
-        if (device === 'phone') await page.click('#panel-open');
+        await on.chat.openActivity();
         await page.click('.figures summary');
         await page.locator('#memory-title').evaluate((title) => title.scrollIntoView());
         await picture('panel');
-        await page.click('#settings summary');
-        await page.locator('#settings').evaluate((settings) => settings.scrollIntoView());
+        await page.click('#tab-settings');
         await picture('settings');
+        await page.click('#tab-activity');
         if (device === 'phone') await page.click('#panel-close');
 
         await on.chat.chooseFile('holiday.txt', Buffer.from('Sun, sand and sea. '.repeat(200)));

@@ -83,6 +83,7 @@ export class ChatPage {
   }
 
   async newChat(): Promise<void> {
+    await this.openSidebar();
     await this.page.click('#new-chat');
     await this.page.waitForSelector('#welcome', { state: 'visible' });
   }
@@ -120,25 +121,53 @@ export class ChatPage {
     await this.nextFrame();
   }
 
+  /** On a phone the list of conversations is a drawer. */
+  async openSidebar(): Promise<void> {
+    if ((await this.page.getAttribute('#sidebar', 'data-open')) === 'false')
+      await this.page.click('#sidebar-open');
+  }
+
+  async openModels(): Promise<void> {
+    if (await this.page.isHidden('#models-page')) await this.page.click('#models-open');
+  }
+
+  async openSettings(): Promise<void> {
+    if (await this.page.isHidden('#settings-panel')) await this.page.click('#settings-open');
+  }
+
+  async openActivity(): Promise<void> {
+    if (await this.page.isHidden('#activity-panel')) await this.page.click('#activity-open');
+  }
+
   async chooseUrl(url: string): Promise<void> {
+    await this.openModels();
     await this.page.fill('#model-url', url);
     await this.page.click('#url-form button');
     await this.nextFrame();
   }
 
   async chooseDefault(): Promise<void> {
+    await this.openModels();
     await this.page.click('.model-row >> nth=0');
     await this.nextFrame();
   }
 
+  /** Waits until the model that is open has these words in its row. */
+  async opened(words: string): Promise<void> {
+    await this.page.waitForSelector(`.model-row[aria-pressed="true"]:has-text("${words}")`, {
+      state: 'attached',
+    });
+  }
+
   async setBudget(kind: 'unlimited' | 'min' | 'bytes'): Promise<void> {
+    await this.openActivity();
     await this.page.click(`label[for="budget-${kind}"]`);
     await this.nextFrame();
   }
 
   /** On a phone the panel is a drawer: opened for this and closed again. */
   async setBudgetInDrawer(kind: 'unlimited' | 'min' | 'bytes'): Promise<void> {
-    await this.page.click('#panel-open');
+    await this.page.click('#activity-open');
     await this.setBudget(kind);
     await this.page.click('#panel-close');
     await this.ready();

@@ -74,6 +74,10 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     sentence: 'One of the settings is out of range.',
     nextStep: 'Reset the answer settings and try again.',
   },
+  no_candidates: {
+    sentence: 'The settings leave no word to choose from.',
+    nextStep: 'Ban fewer tokens, or reset the answer settings.',
+  },
   context_full: {
     sentence: 'This conversation is longer than the model can read.',
     nextStep: 'Start a new chat to go on.',

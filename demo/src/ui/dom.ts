@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The few lines of DOM help the page needs. Text always goes in as text nodes: model output, file names and URLs are
-// not trusted, and nothing in the demo assigns HTML.
+// The few lines of DOM help the page needs. Text always goes in as text nodes: file names, URLs and titles are not
+// trusted. The one place that makes elements of a text is chat/markdown.ts.
+
+import { icon } from './icons.js';
+import type { IconName } from './icons.js';
 
 /** The element with this id, which index.html must contain, checked to be of the class asked for. */
 export function byId<T extends Element>(id: string, kind: new () => T): T {
@@ -37,6 +40,18 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 /** A button that does something; never one that submits a form. */
 export function makeButton(label: string, className: string, onClick: () => void): HTMLButtonElement {
   const button = make('button', { class: className, type: 'button', text: label });
+  button.addEventListener('click', onClick);
+  return button;
+}
+
+/** A button that shows only an icon; its label is for tooltips and screen readers. */
+export function makeIconButton(name: IconName, label: string, onClick: () => void): HTMLButtonElement {
+  const attributes = { 'aria-label': label };
+  const button = make(
+    'button',
+    { class: 'icon-button', type: 'button', title: label, attributes },
+    icon(name),
+  );
   button.addEventListener('click', onClick);
   return button;
 }

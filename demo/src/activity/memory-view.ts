@@ -2,9 +2,9 @@
 // Memory: how much the engine may use, and how much of the model is in memory against the whole of it.
 
 import type { MemoryReport } from 'layerstream';
-import { byId, make, setText } from './dom.js';
-import { MEGABYTE, formatBytes, formatPart, percent } from './format.js';
-import type { Budget, Store } from './state.js';
+import { byId, make, setText } from '../ui/dom.js';
+import { MEGABYTE, formatBytes, formatPart, percent } from '../ui/format.js';
+import type { Budget, Store } from '../state.js';
 
 const KINDS: readonly { kind: Budget['kind']; label: string }[] = [
   { kind: 'unlimited', label: 'No limit' },
@@ -14,7 +14,7 @@ const KINDS: readonly { kind: Budget['kind']; label: string }[] = [
 
 export function setUpMemoryView(store: Store, setBudget: (budget: Budget) => void): void {
   const section = byId('memory-section', HTMLElement);
-  section.append(make('h3', { id: 'memory-title', text: 'Memory' }));
+  section.append(make('h2', { id: 'memory-title', text: 'Memory' }));
   setUpBudget(store, setBudget, section);
   setUpReport(store, section);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The conversation: asks the open model, appends what it says, stops when told to. Turns come in pairs (a message and
-// its answer); a pair whose answer failed or is empty is shown but not sent to the model again.
+// The conversation with the open model: asks, appends what it says, stops when told to, asks again from any turn.
 
-import type { ChatMessage, GenerateOptions, GenerationChunk, Model } from 'layerstream';
-import { problemOf } from './errors.js';
-import { rate } from './format.js';
-import { isAnswering } from './state.js';
-import type { Settings, Store, Turn } from './state.js';
+import type { ChatMessage, GenerationChunk, Model } from 'layerstream';
+import { problemOf } from '../ui/errors.js';
+import { rate } from '../ui/format.js';
+import { generateOptions } from '../settings/settings.js';
+import { isAnswering } from '../state.js';
+import type { Store } from '../state.js';
+import { history, isRunning, makeTurn } from './turns.js';
+import type { Turn } from './turns.js';
 
 export class ChatSession {
   readonly #store: Store;
@@ -16,7 +18,6 @@ export class ChatSession {
   #abort: AbortController | null = null;
   /** Answers run one after the other: a stopped one may still be winding down when the next is asked for. */
   #running: Promise<void> = Promise.resolve();
-  #nextId = 1;
 
   constructor(store: Store, getModel: () => Model | null, onEnd: (code: string | null) => void) {
     this.#store = store;
@@ -24,43 +25,47 @@ export class ChatSession {
     this.#onEnd = onEnd;
   }
 
-  async ask(text: string): Promise<void> {
-    const prompt = text.trim();
-    const model = this.#getModel();
-    if (prompt === '' || !model || isAnswering(this.#store.get())) return;
-    const { turns, settings } = this.#store.get();
-    const messages = [...history(turns, settings), { role: 'user', content: prompt }];
-    const answer: Turn = { id: this.#nextId++, role: 'assistant', text: '', status: 'reading' };
-    const question: Turn = { id: this.#nextId++, role: 'user', text: prompt, status: 'done' };
-    const abort = new AbortController();
-    this.#abort = abort;
-    this.#store.update({
-      turns: [...turns, question, answer],
-      banner: null,
-      prefillRate: null,
-      decodeRate: null,
-    });
-
-    this.#running = this.#running.then(() => this.#answer(model, messages, answer.id, abort));
-    await this.#running;
+  ask(text: string): Promise<void> {
+    return this.#askAfter(this.#store.get().turns, text);
   }
 
   stop(): void {
     this.#abort?.abort();
   }
 
-  newChat(): void {
-    this.stop();
-    this.#store.update({ turns: [], banner: null, contextUsed: 0 });
+  /** Asks for the answer to the message before `answerId` once more; what came after it goes. */
+  regenerate(answerId: number): Promise<void> {
+    const { turns } = this.#store.get();
+    const at = turns.findIndex((turn) => turn.id === answerId);
+    const question = turns[at - 1];
+    return question ? this.#askAfter(turns.slice(0, at - 1), question.text) : Promise.resolve();
   }
 
-  /** Asks the last message again, dropping the answer it got. */
-  askAgain(): Promise<void> {
+  /** Replaces a message and asks it; what came after it goes. The engine computes anew from the edit on only. */
+  edit(questionId: number, text: string): Promise<void> {
     const { turns } = this.#store.get();
-    const question = turns.at(-2);
-    if (!question || isAnswering(this.#store.get())) return Promise.resolve();
-    this.#store.update({ turns: turns.slice(0, -2) });
-    return this.ask(question.text);
+    const at = turns.findIndex((turn) => turn.id === questionId);
+    return at < 0 ? Promise.resolve() : this.#askAfter(turns.slice(0, at), text);
+  }
+
+  async #askAfter(before: readonly Turn[], text: string): Promise<void> {
+    const prompt = text.trim();
+    const model = this.#getModel();
+    if (prompt === '' || !model || isAnswering(this.#store.get())) return;
+    const { systemPrompt } = this.#store.get().conversation;
+    const messages = [...history(before, systemPrompt), { role: 'user', content: prompt }];
+    const question = makeTurn('user', prompt, 'done');
+    const answer = makeTurn('assistant', '', 'reading');
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#store.update({
+      turns: [...before, question, answer],
+      banner: null,
+      prefillRate: null,
+      decodeRate: null,
+    });
+    this.#running = this.#running.then(() => this.#answer(model, messages, answer.id, abort));
+    await this.#running;
   }
 
   async #answer(model: Model, messages: ChatMessage[], id: number, abort: AbortController): Promise<void> {
@@ -87,7 +92,8 @@ export class ChatSession {
     let firstAt = 0;
     let promptTokens = 0;
     const startedAt = performance.now();
-    const options = generateOptions(this.#store.get().settings, signal);
+    const options = generateOptions(this.#store.get().settings);
+    options.signal = signal;
     options.onProgress = (pass) => {
       promptTokens = pass.promptTokens;
       if (!signal.aborted) this.#store.update({ pass });
@@ -107,45 +113,24 @@ export class ChatSession {
       else this.#finish(id, chunk);
     }
     // An iteration that ends without a last chunk was cancelled.
-    const turn = this.#store.get().turns.find((candidate) => candidate.id === id);
-    if (turn?.status === 'writing' || turn?.status === 'reading') {
-      this.#store.updateTurn(id, { status: 'done', finish: 'abort' });
-    }
+    if (isRunning(this.#turn(id))) this.#store.updateTurn(id, { status: 'done', finish: 'abort' });
+  }
+
+  #turn(id: number): Turn | undefined {
+    return this.#store.get().turns.find((turn) => turn.id === id);
   }
 
   #finish(id: number, chunk: GenerationChunk): void {
     const { stats, finishReason } = chunk;
     const change: Partial<Turn> = { status: 'done' };
     if (finishReason !== undefined) change.finish = finishReason;
-    const isShown = this.#store.get().turns.some((turn) => turn.id === id);
-    if (stats && isShown) {
+    if (stats && this.#turn(id)) {
       change.stats = stats;
       this.#store.update({
-        prefillRate: rate(stats.promptTokens, stats.prefillMs),
+        prefillRate: rate(stats.promptTokens - stats.reusedTokens, stats.prefillMs),
         decodeRate: rate(stats.completionTokens, stats.decodeMs),
-        contextUsed: stats.promptTokens + stats.completionTokens,
       });
     }
     this.#store.updateTurn(id, change);
   }
-}
-
-function history(turns: readonly Turn[], settings: Settings): ChatMessage[] {
-  const messages: ChatMessage[] = [];
-  const system = settings.systemPrompt.trim();
-  if (system !== '') messages.push({ role: 'system', content: system });
-  for (let i = 0; i + 1 < turns.length; i += 2) {
-    const question = turns[i];
-    const answer = turns[i + 1];
-    if (!question || !answer || answer.status !== 'done' || answer.text.trim() === '') continue;
-    messages.push({ role: 'user', content: question.text }, { role: 'assistant', content: answer.text });
-  }
-  return messages;
-}
-
-function generateOptions(settings: Settings, signal: AbortSignal): GenerateOptions {
-  const { temperature, topK, topP, minP, seed, maxTokens } = settings;
-  return temperature === 0
-    ? { temperature, maxTokens, signal }
-    : { temperature, topK, topP, minP, seed, maxTokens, signal };
 }

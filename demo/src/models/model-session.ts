@@ -5,9 +5,9 @@
 import { deleteModel, listModels, loadModel } from 'layerstream';
 import type { LoadOptions, LoadProgress, Model, ModelSource } from 'layerstream';
 import { DEFAULT_MODEL } from './default-model.js';
-import { problemOf, pageProblem } from './errors.js';
-import type { Problem } from './errors.js';
-import type { Budget, Choice, Source, Store } from './state.js';
+import { problemOf, pageProblem } from '../ui/errors.js';
+import type { Problem } from '../ui/errors.js';
+import type { Budget, Choice, Source, Store } from '../state.js';
 
 const STARTING = { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 } as const;
 

@@ -2,10 +2,15 @@
 // The message field and its buttons, the welcome text and the suggested messages. Enter sends, Shift+Enter breaks the
 // line, Esc stops. One can type while the model is still loading; sending waits until it is ready.
 
-import { GENERAL_SUGGESTIONS, TOY_SUGGESTIONS, DEFAULT_MODEL, isDefaultModel } from './default-model.js';
-import { byId, make, setText } from './dom.js';
-import { isAnswering } from './state.js';
-import type { State, Store } from './state.js';
+import {
+  GENERAL_SUGGESTIONS,
+  TOY_SUGGESTIONS,
+  DEFAULT_MODEL,
+  isDefaultModel,
+} from '../models/default-model.js';
+import { byId, make, setText } from '../ui/dom.js';
+import { isAnswering } from '../state.js';
+import type { State, Store } from '../state.js';
 
 export interface ComposerActions {
   ask(text: string): void;

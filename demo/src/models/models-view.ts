@@ -3,10 +3,10 @@
 
 import type { ModelInfo, StoredModel } from 'layerstream';
 import { DEFAULT_MODEL, isDefaultModel } from './default-model.js';
-import { byId, make, makeButton } from './dom.js';
-import { pageProblem } from './errors.js';
-import { formatBytes, plural } from './format.js';
-import type { Source, State, Store } from './state.js';
+import { byId, make, makeButton } from '../ui/dom.js';
+import { pageProblem } from '../ui/errors.js';
+import { formatBytes, plural } from '../ui/format.js';
+import type { Source, State, Store } from '../state.js';
 
 export interface ModelActions {
   choose(source: Source): void;
@@ -22,9 +22,9 @@ interface Row {
   removable?: string;
 }
 
-export function setUpModelPanel(store: Store, actions: ModelActions): void {
+export function setUpModelsView(store: Store, actions: ModelActions): void {
   const list = make('ul', { class: 'model-list', attributes: { 'aria-label': 'Models' } });
-  byId('model-section', HTMLElement).append(list, makeUrlForm(store, actions), makeFilePicker(actions));
+  byId('models-page', HTMLElement).append(list, makeUrlForm(store, actions), makeFilePicker(actions));
   setUpDrop(actions);
 
   let shown: Pick<State, 'model' | 'choice' | 'stored'> | null = null;

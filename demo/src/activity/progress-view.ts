@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One line and one strip above the composer. While a model arrives: bytes and percent. While a pass runs: the model's
-// blocks as cells, those done lit, the one at work highlighted: the idea of the project at a glance.
+// One line above the message field: what arrives or runs, and how fast. It is empty while nothing does.
 
-import type { PassProgress } from 'layerstream';
-import { byId, make, setText } from './dom.js';
-import { formatBytes, formatCount, formatPart, formatRate, percent, plural } from './format.js';
-import type { ModelState, State, Store } from './state.js';
+import { isAnswering } from '../state.js';
+import type { ModelState, State, Store } from '../state.js';
+import { byId, setText } from '../ui/dom.js';
+import { formatBytes, formatCount, formatPart, formatRate, percent, plural } from '../ui/format.js';
 
 export function setUpProgressView(store: Store, onCancel: () => void): void {
   const root = byId('pass', HTMLElement);
@@ -14,13 +13,12 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
   const figure = byId('pass-figure', HTMLElement);
   const download = byId('download', HTMLProgressElement);
   const cancel = byId('cancel-load', HTMLButtonElement);
-  const showCells = setUpCells();
   cancel.addEventListener('click', onCancel);
 
   store.subscribe((state) => {
     const { model, pass } = state;
     const loading = model.kind === 'loading';
-    const answering = model.kind === 'ready' && isReadingOrWriting(state);
+    const answering = model.kind === 'ready' && isAnswering(state);
     root.dataset['phase'] = loading ? model.phase : answering ? (pass?.phase ?? 'prefill') : model.kind;
     setText(label, labelOf(state, answering));
     setText(name, loading ? state.choice.source.label : '');
@@ -28,13 +26,7 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
     cancel.hidden = !loading;
     download.hidden = !loading;
     if (loading) showDownload(download, model);
-    showCells(model.kind === 'ready' ? model.info.blockCount : 0, answering ? pass : null);
   });
-}
-
-function isReadingOrWriting(state: Readonly<State>): boolean {
-  const status = state.turns.at(-1)?.status;
-  return status === 'reading' || status === 'writing';
 }
 
 function labelOf(state: Readonly<State>, answering: boolean): string {
@@ -43,7 +35,7 @@ function labelOf(state: Readonly<State>, answering: boolean): string {
   if (model.kind === 'loading') {
     return { starting: 'Looking for', download: 'Downloading', open: 'Opening' }[model.phase];
   }
-  if (!answering) return `${state.choice.source.label} is ready`;
+  if (!answering) return '';
   const doing = pass?.phase === 'decode' ? 'Writing' : 'Reading';
   return pass ? `${doing}, block ${formatCount(pass.block)} of ${formatCount(pass.blockCount)}` : doing;
 }
@@ -55,8 +47,7 @@ function figureOf(state: Readonly<State>, answering: boolean): string {
   if (answering && pass?.phase === 'prefill') {
     return `${formatCount(pass.promptTokensDone)} of ${plural(pass.promptTokens, 'token')}`;
   }
-  if (state.decodeRate !== null) return formatRate(state.decodeRate);
-  return answering ? '' : plural(model.info.blockCount, 'block');
+  return answering && state.decodeRate !== null ? formatRate(state.decodeRate) : '';
 }
 
 function bytesOf(model: Extract<ModelState, { kind: 'loading' }>): string {
@@ -70,33 +61,4 @@ function showDownload(bar: HTMLProgressElement, model: Extract<ModelState, { kin
   // Without a value the bar shows "busy", which is the truth while the size is unknown.
   if (model.totalBytes > 0) bar.value = percent(model.loadedBytes, model.totalBytes);
   else bar.removeAttribute('value');
-}
-
-/** Cells for the blocks: done ones lit, the running one marked. Returns the function that shows a pass. */
-function setUpCells(): (count: number, pass: PassProgress | null) => void {
-  const strip = byId('cells', HTMLElement);
-  const cells: HTMLElement[] = [];
-  return (count, pass) => {
-    strip.hidden = count === 0;
-    if (cells.length !== count) {
-      cells.length = 0;
-      for (let i = 0; i < count; i += 1) cells.push(make('i'));
-      strip.replaceChildren(...cells);
-      strip.dataset['dense'] = String(count > 48);
-    }
-    strip.setAttribute(
-      'aria-label',
-      pass ? `Block ${pass.block} of ${pass.blockCount}` : `The model's ${plural(count, 'block')}, idle`,
-    );
-    cells.forEach((cell, index) => {
-      const state = !pass
-        ? 'idle'
-        : index < pass.block
-          ? 'done'
-          : index === pass.block
-            ? 'active'
-            : 'waiting';
-      if (cell.className !== state) cell.className = state;
-    });
-  };
 }

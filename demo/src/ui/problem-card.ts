@@ -4,14 +4,14 @@
 
 import { byId, make, makeButton } from './dom.js';
 import type { Problem } from './errors.js';
-import { isDefaultModel } from './default-model.js';
-import type { State, Store } from './state.js';
+import { isDefaultModel } from '../models/default-model.js';
+import type { State, Store } from '../state.js';
 
 export interface ProblemActions {
   retryLoad(): void;
   loadDefault(): void;
   newChat(): void;
-  askAgain(): void;
+  regenerate(answerId: number): void;
   smallestBudget(): void;
 }
 
@@ -27,8 +27,8 @@ function card(problem: Problem, buttons: HTMLButtonElement[]): HTMLElement {
 }
 
 /** Under an answer that failed. */
-export function answerProblem(problem: Problem, actions: ProblemActions): HTMLElement {
-  const buttons = [makeButton('Ask again', 'small', actions.askAgain)];
+export function answerProblem(answerId: number, problem: Problem, actions: ProblemActions): HTMLElement {
+  const buttons = [makeButton('Ask again', 'small', () => actions.regenerate(answerId))];
   if (problem.action === 'new-chat') buttons.unshift(makeButton('New chat', 'small', actions.newChat));
   return card(problem, buttons);
 }

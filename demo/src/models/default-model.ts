@@ -2,7 +2,7 @@
 // The model that comes with the page, and things to ask. The prompts for the toy are phrasings it was trained on and
 // answers well (its README and chats.json, beside the file, say what it can do).
 
-import type { Source } from './state.js';
+import type { Source } from '../state.js';
 
 export interface Suggestion {
   title: string;
