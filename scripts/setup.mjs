@@ -6,7 +6,20 @@ import { log } from './lib/log.mjs';
 import { main } from './lib/main.mjs';
 import { setUpEmscripten } from './lib/setup-emscripten.mjs';
 import { setUpNpmPackages } from './lib/setup-npm.mjs';
-import { BUILD_NEEDS, ensureSystemPackages, TEST_NEEDS } from './lib/setup-system.mjs';
+import {
+  BUILD_NEEDS,
+  ensureSystemPackages,
+  MORE_BROWSERS,
+  TEST_NEEDS,
+  tryToEnsure,
+} from './lib/setup-system.mjs';
+
+/** What only the tests need: one browser, and more where they can be had. */
+export async function setUpForTests() {
+  const emscripten = await setUp(TEST_NEEDS);
+  for (const browser of MORE_BROWSERS) await tryToEnsure(browser);
+  return emscripten;
+}
 
 /** `system`: names from scripts/lib/setup-system.mjs. Returns the Emscripten found: { version, root, env }. */
 export async function setUp(system = BUILD_NEEDS) {
@@ -18,5 +31,5 @@ export async function setUp(system = BUILD_NEEDS) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  main(() => setUp(process.argv.includes('--tests') ? TEST_NEEDS : BUILD_NEEDS));
+  main(() => (process.argv.includes('--tests') ? setUpForTests() : setUp()));
 }

@@ -6,9 +6,8 @@ import { buildPart } from './build.mjs';
 import { Failure } from './lib/failure.mjs';
 import { log } from './lib/log.mjs';
 import { main } from './lib/main.mjs';
-import { TEST_NEEDS } from './lib/setup-system.mjs';
 import { clearResults, SUITES } from './lib/suites.mjs';
-import { setUp } from './setup.mjs';
+import { setUpForTests } from './setup.mjs';
 
 function chosenSuites(names) {
   const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
@@ -62,7 +61,7 @@ main(async () => {
   const suites = chosenSuites(process.argv.slice(2));
   clearResults();
   try {
-    const emscripten = await setUp(TEST_NEEDS);
+    const emscripten = await setUpForTests();
     const parts = [...new Set(suites.flatMap(({ needs }) => needs))];
     const broken = await buildAll(parts, emscripten);
     add('build', { passed: 0, failed: broken, skipped: [] });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Programs that come from the system's packages. Only what is missing is installed, and only through apt-get;
 // everywhere else the message names what is needed.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { findProgram } from './paths.mjs';
 import { Failure } from './failure.mjs';
-import { step } from './log.mjs';
+import { log, step } from './log.mjs';
 import { ask, run } from './run.mjs';
 import { atLeast, findVersion } from './version.mjs';
 
@@ -15,11 +16,30 @@ const programVersion = (program, minimum, args = ['--version']) => {
 const program = (name) => ({ ok: findProgram(name) !== null });
 const file = (path) => ({ ok: existsSync(path) });
 
-/** Chromium for the browser tests: CHROMIUM_PATH if set, else the usual names on PATH; null if there is none. */
-export function findChromium(env = process.env) {
-  if (env.CHROMIUM_PATH) return existsSync(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : null;
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+/** A browser: the variable's path if it is set, else the first of the names on PATH; null if there is none. */
+function findBrowser(variable, names, env) {
+  const chosen = env[variable];
+  if (chosen) return existsSync(chosen) ? chosen : null;
   return names.map((name) => findProgram(name, env.PATH)).find(Boolean) ?? null;
+}
+
+export const findChromium = (env = process.env) =>
+  findBrowser('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome'], env);
+
+export const findFirefox = (env = process.env) =>
+  findBrowser('FIREFOX_PATH', ['firefox-esr', 'firefox'], env);
+
+const libraries = '/usr/lib';
+
+/** WebKitGTK's driver and the browser it drives, as { driver, browser }; null unless both and a display are there. */
+export function findWebKit(env = process.env) {
+  const driver = findProgram('WebKitWebDriver', env.PATH);
+  const display = findProgram('xvfb-run', env.PATH);
+  if (driver === null || display === null || !existsSync(libraries)) return null;
+  const browser = readdirSync(libraries)
+    .map((folder) => path.join(libraries, folder, 'webkit2gtk-4.1/MiniBrowser'))
+    .find((file) => existsSync(file));
+  return browser === undefined ? null : { driver, browser };
 }
 
 // package: its Debian name; need: what to say elsewhere; check: { ok, found? }.
@@ -46,6 +66,18 @@ const REQUIREMENTS = {
     need: 'Chromium or Chrome',
     check: () => ({ ok: findChromium() !== null }),
   },
+  firefox: {
+    package: 'firefox-esr',
+    need: 'Firefox ESR',
+    check: () => ({ ok: findFirefox() !== null }),
+  },
+  webkit: {
+    package: 'webkit2gtk-driver',
+    need: 'WebKitGTK with WebKitWebDriver and MiniBrowser',
+    check: () => ({ ok: findWebKit() !== null }),
+  },
+  xvfb: { package: 'xvfb', need: 'xvfb-run', check: () => program('xvfb-run') },
+  xauth: { package: 'xauth', need: 'xauth (for xvfb-run)', check: () => program('xauth') },
   fonts: {
     package: 'fonts-dejavu-core',
     need: 'a font for the browser tests (DejaVu)',
@@ -61,6 +93,8 @@ const REQUIREMENTS = {
 
 export const BUILD_NEEDS = ['compiler', 'cmake', 'ninja', 'python'];
 export const TEST_NEEDS = [...BUILD_NEEDS, 'gtest', 'chromium', 'fonts'];
+/** Browsers beside Chromium: the tests run in those that can be had, and report the others as skipped. */
+export const MORE_BROWSERS = [['firefox'], ['webkit', 'xvfb', 'xauth']];
 export const DEBIAN_EMSCRIPTEN_NEEDS = ['patchelf', 'keyring', 'python'];
 
 export const missingOf = (names) => names.filter((name) => !REQUIREMENTS[name].check().ok);
@@ -126,4 +160,14 @@ export async function ensureSystemPackages(names) {
   await step(`system packages: ${packages.join(' ')}`, (note) => aptInstall(prefix, packages, note));
   const still = missingOf(missing);
   if (still.length > 0) throw new Failure(`after apt-get install, ${missingMessage(still, false)}`);
+}
+
+/** The same for something that can be done without: says so and goes on. */
+export async function tryToEnsure(names) {
+  try {
+    await ensureSystemPackages(names);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    log(`going on without ${names.join(', ')}: ${error.message}`);
+  }
 }
