@@ -11,6 +11,7 @@ import { setUpComposer } from './chat/composer.js';
 import { setUpContextMeter } from './chat/context-meter.js';
 import { setUpConversationList } from './conversations/list-view.js';
 import { Library } from './conversations/library.js';
+import { registerServiceWorker, setUpInstall } from './offline/register.js';
 import { ModelSession } from './models/model-session.js';
 import { setUpModelsView } from './models/models-view.js';
 import { setUpSettings } from './settings/settings-view.js';
@@ -57,6 +58,7 @@ const actions = {
 };
 
 setUpTheme();
+setUpInstall();
 setUpBanner(store, actions);
 setUpChatView(store, actions);
 setUpProgressView(store, () => models.cancel());
@@ -77,4 +79,4 @@ setUpSettings(store);
 byId('new-chat', HTMLButtonElement).addEventListener('click', newChat);
 
 void library.start();
-void models.load(store.get().choice);
+void models.load(store.get().choice).then(registerServiceWorker);

@@ -120,6 +120,7 @@ test('the conversation so far is part of the prompt, and so is the system prompt
 
 test('nothing is requested while chatting', async () => {
   await on.openReady();
+  await on.chat.offlineReady();
   const served = on.server.requests.length;
   const seen = on.visit.requests.length;
   await on.chat.ask(CAPITAL);
@@ -138,6 +139,7 @@ test('nothing is requested while chatting', async () => {
 
 test('asking alone makes no request at all', async () => {
   await on.openReady();
+  await on.chat.offlineReady();
   await on.chat.ask(CAPITAL);
   // The download runs in a worker: the record below would see a worker's request.
   expect(on.visit.requests.some((url) => url.endsWith(MODEL_ROUTE))).toBe(true);

@@ -54,6 +54,11 @@ export class ChatPage {
     if (words !== 'ready') throw new Error(`the page shows: ${String(words)}`);
   }
 
+  /** Resolves when the page is kept on this device: from here on nothing asks for parts of it. */
+  async offlineReady(): Promise<void> {
+    await this.page.waitForSelector('html[data-offline="ready"]');
+  }
+
   /** The page draws at most once a frame: what is read before that is the state before the click. */
   async nextFrame(): Promise<void> {
     await this.page.evaluate(
