@@ -165,8 +165,9 @@ class Engine {
     const std::size_t n = static_cast<std::size_t>(count);
     entries_.clear();
     for (std::size_t i = 0; i < n; ++i) {
-      const bool wanted = wants == 2 || (wants == 1 && i + 1 == n);
-      entries_.push_back({ids[i], session_->n_past() + static_cast<std::uint32_t>(i), wanted ? Wants::logits : Wants::none});
+      const bool wanted = wants == 2 || wants == 4 || ((wants == 1 || wants == 3) && i + 1 == n);
+      const Wants kind = wants >= 3 ? Wants::hidden : Wants::logits;
+      entries_.push_back({ids[i], session_->n_past() + static_cast<std::uint32_t>(i), wanted ? kind : Wants::none});
     }
     return status_of(session_->begin_pass(entries_));
   }
@@ -192,6 +193,12 @@ class Engine {
   ArrayResult logits(double entry) const {
     if (!session_) return {kNotOpen, 0, 0};
     const std::span<const float> row = session_->logits(static_cast<std::size_t>(to_u32(entry)));
+    return {{}, address(row.data()), static_cast<double>(row.size())};
+  }
+
+  ArrayResult hidden(double entry) const {
+    if (!session_) return {kNotOpen, 0, 0};
+    const std::span<const float> row = session_->hidden(static_cast<std::size_t>(to_u32(entry)));
     return {{}, address(row.data()), static_cast<double>(row.size())};
   }
 
@@ -318,6 +325,7 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .function("completeRead", &Engine::complete_read)
       .function("failRead", &Engine::fail_read)
       .function("logits", &Engine::logits)
+      .function("hidden", &Engine::hidden)
       .function("setSampler", &Engine::set_sampler)
       .function("sample", &Engine::sample)
       .function("logprobs", &Engine::logprobs)

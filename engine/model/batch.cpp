@@ -67,7 +67,7 @@ std::size_t BatchShape::widest_input() const { return std::max({model_dim, q_dim
 
 // The lists beside the arena (ids, positions, experts) count with it. The 16 covers what alignment moves around.
 std::uint64_t BatchShape::bytes_per_entry() const {
-  const std::uint64_t lists = 4 * sizeof(std::uint32_t) + n_experts_used * (sizeof(std::uint32_t) + sizeof(float));
+  const std::uint64_t lists = 5 * sizeof(std::uint32_t) + n_experts_used * (sizeof(std::uint32_t) + sizeof(float));
   return (arena_bytes(*this, 128) - arena_bytes(*this, 64)) / 64 + 16 + lists;
 }
 
@@ -110,6 +110,7 @@ Result<Batch> Batch::create(const BatchShape& shape, std::size_t max_entries, st
   batch.tokens.reserve(max_entries);
   batch.positions.reserve(max_entries);
   batch.wants.reserve(max_entries);
+  batch.hidden_wants.reserve(max_entries);
   batch.expert_ids.resize(max_entries * shape.n_experts_used);
   batch.expert_weights.resize(max_entries * shape.n_experts_used);
   batch.expert_entries.reserve(shape.n_experts > 0 ? max_entries : 0);

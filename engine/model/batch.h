@@ -51,9 +51,10 @@ class Batch {
   std::vector<std::int32_t> tokens;     // [n]
   std::vector<std::uint32_t> positions; // [n]
   std::vector<std::uint32_t> wants;     // entries that want logits, ascending
+  std::vector<std::uint32_t> hidden_wants;  // entries that want their hidden state, ascending; no entry wants both
 
   float* x = nullptr;        // [n, model_dim] residual stream
-  float* normed = nullptr;   // [n, model_dim]
+  float* normed = nullptr;   // [n, model_dim]; after the head: rows of wants, then of hidden_wants
   float* y = nullptr;        // [n, model_dim] what a half of the block adds
   float* q = nullptr;        // [n, q_dim]
   float* k = nullptr;        // [n, kv_dim]
@@ -81,6 +82,7 @@ class Batch {
   [[nodiscard]] Result<void> reserve_logits(std::size_t n_rows);
   [[nodiscard]] float* logits_row(std::size_t want) { return logits_.as<float>().data() + want * vocab_size_; }
   [[nodiscard]] const float* logits_row(std::size_t want) const { return logits_.as<float>().data() + want * vocab_size_; }
+  [[nodiscard]] const float* hidden_row(std::size_t want) const { return normed + (wants.size() + want) * shape.model_dim; }
   [[nodiscard]] std::size_t vocab_size() const { return vocab_size_; }
   [[nodiscard]] std::uint64_t size_bytes() const { return arena_.size_bytes() + logits_.size_bytes(); }
 

@@ -160,12 +160,15 @@ void head(Script& s, const PassContext& pass) {
   const Weights& w = pass.model.weights;
   Batch& b = pass.batch;
   const std::size_t n = b.wants.size();
-  if (n == 0) return;
-  s.line(n * config.model_dim, [&] {
-    for (std::size_t i = 0; i < n; ++i) {
-      normalise(config, w.output_norm, b.x + b.wants[i] * config.model_dim, b.normed + i * config.model_dim, config.model_dim);
+  const std::size_t n_normed = n + b.hidden_wants.size();
+  if (n_normed == 0) return;
+  s.line(n_normed * config.model_dim, [&] {
+    for (std::size_t i = 0; i < n_normed; ++i) {
+      const std::size_t entry = i < n ? b.wants[i] : b.hidden_wants[i - n];
+      normalise(config, w.output_norm, b.x + entry * config.model_dim, b.normed + i * config.model_dim, config.model_dim);
     }
   });
+  if (n == 0) return;
   const Input normed = s.input(b.normed, config.model_dim, n, {&w.output});
   s.matmul(w.output, normed, b.logits_row(0));
   if (config.final_soft_cap > 0) {

@@ -26,7 +26,7 @@ void embed(Script& script, const PassContext& pass);
 
 void forward_block(Script& script, const PassContext& pass, std::size_t layer);
 
-// logits[w] of the entries that want them.
+// The final norm of the entries that want logits or their hidden state, and the logits of the former.
 void head(Script& script, const PassContext& pass);
 
 }  // namespace layerstream::model

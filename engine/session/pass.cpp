@@ -57,14 +57,17 @@ Result<void> SessionImpl::begin_pass(std::span<const Entry> entries) {
   batch_.tokens.clear();
   batch_.positions.clear();
   batch_.wants.clear();
+  batch_.hidden_wants.clear();
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     batch_.tokens.push_back(entries[i].token);
     batch_.positions.push_back(entries[i].pos);
     if (entries[i].wants == Wants::logits) batch_.wants.push_back(i);
+    if (entries[i].wants == Wants::hidden) batch_.hidden_wants.push_back(i);
   }
   if (auto reserved = batch_.reserve_logits(batch_.wants.size()); !reserved) {
     batch_.n = 0;
     batch_.wants.clear();
+    batch_.hidden_wants.clear();
     return reserved;
   }
   in_pass_ = true;
@@ -153,6 +156,11 @@ Result<void> SessionImpl::finish_pass() {
       return fail(ErrorCode::non_finite, "the logits at position " + text(batch_.positions[batch_.wants[i]]) + " are not finite numbers");
     }
   }
+  for (std::size_t i = 0; i < batch_.hidden_wants.size(); ++i) {
+    if (!all_finite({batch_.hidden_row(i), model_.config.model_dim})) {
+      return fail(ErrorCode::non_finite, "the hidden state at position " + text(batch_.positions[batch_.hidden_wants[i]]) + " is not of finite numbers");
+    }
+  }
   in_pass_ = false;
   n_past_ += static_cast<std::uint32_t>(batch_.n);
   history_.insert(history_.end(), batch_.tokens.begin(), batch_.tokens.end());
@@ -167,6 +175,7 @@ void SessionImpl::cancel_pass() {
   in_pass_ = false;
   batch_.n = 0;
   batch_.wants.clear();
+  batch_.hidden_wants.clear();
   rows_.abandon();
   residency_.clear_wants();
   residency_.set_cursor(0);

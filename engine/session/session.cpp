@@ -108,6 +108,13 @@ std::span<const float> SessionImpl::logits(std::size_t entry) const {
   return {batch_.logits_row(static_cast<std::size_t>(it - batch_.wants.begin())), batch_.vocab_size()};
 }
 
+std::span<const float> SessionImpl::hidden(std::size_t entry) const {
+  if (in_pass_) return {};
+  const auto it = std::find(batch_.hidden_wants.begin(), batch_.hidden_wants.end(), entry);
+  if (it == batch_.hidden_wants.end()) return {};
+  return {batch_.hidden_row(static_cast<std::size_t>(it - batch_.hidden_wants.begin())), model_.config.model_dim};
+}
+
 Result<std::uint32_t> SessionImpl::truncate(std::uint32_t n_past) {
   if (in_pass_) return fail(ErrorCode::bad_argument, "a pass is running");
   if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");

@@ -49,7 +49,11 @@ struct SessionOptions {
   std::string pre_tokenizer = {};         // instead of the file's tokenizer.ggml.pre; empty: the file's
 };
 
-enum class Wants : std::uint8_t { none, logits };
+enum class Wants : std::uint8_t {
+  none,
+  logits,
+  hidden,  // the final hidden state: what the output projection would be applied to
+};
 
 struct Entry {
   TokenId token = 0;
@@ -122,6 +126,8 @@ class Session {
 
   // [vocab_size] of an entry of the last finished pass that wanted logits; empty if it did not.
   [[nodiscard]] virtual std::span<const float> logits(std::size_t entry) const = 0;
+  // [model_dim] after the final norm, of an entry of the last finished pass that wanted it; empty if it did not.
+  [[nodiscard]] virtual std::span<const float> hidden(std::size_t entry) const = 0;
 
   // --- the cache
   [[nodiscard]] virtual std::uint32_t n_past() const = 0;

@@ -42,6 +42,7 @@ class SessionImpl final : public Session {
   Result<void> complete_read(std::uint32_t id) override;
   Result<void> fail_read(std::uint32_t id) override;
   std::span<const float> logits(std::size_t entry) const override;
+  std::span<const float> hidden(std::size_t entry) const override;
 
   std::uint32_t n_past() const override { return n_past_; }
   Result<std::uint32_t> truncate(std::uint32_t n_past) override;

@@ -5,12 +5,28 @@ export { setAssetBase } from './api/assets.js';
 export { capabilities } from './api/capabilities.js';
 export { deleteModel, listModels, loadModel } from './api/default-api.js';
 export { isolatePage } from './api/isolate-page.js';
+export { openAIClient } from './api/openai/client.js';
+export type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionParams,
+  Completion,
+  CompletionChunk,
+  CompletionParams,
+  CompletionStream,
+  CompletionUsage,
+  EmbeddingList,
+  EmbeddingParams,
+  OpenAIClient,
+} from './api/openai/types.js';
 export { renderChat } from './api/render-chat.js';
 export type {
   Capabilities,
   ChatMessage,
   ChatOptions,
   CompleteOptions,
+  EmbedOptions,
+  EmbedResult,
   ContentPart,
   EngineBuild,
   FinishReason,
@@ -26,6 +42,7 @@ export type {
   SpecialTokens,
   ModelSource,
   PassProgress,
+  Pooling,
   RenderChatOptions,
   SamplerName,
   SamplingOptions,

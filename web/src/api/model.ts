@@ -3,7 +3,7 @@
 
 import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
-import type { Prompt } from '../protocol/data.js';
+import type { Pooling, Prompt } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
 import { chooseTemplate } from './chat-template.js';
 import { GenerationStream } from './generation.js';
@@ -16,6 +16,8 @@ import type {
   ChatMessage,
   ChatOptions,
   CompleteOptions,
+  EmbedOptions,
+  EmbedResult,
   GenerateOptions,
   Generation,
   GenerationChunk,
@@ -30,6 +32,19 @@ function idsOf(prompt: readonly number[]): readonly number[] {
     throw createError('bad_argument', `${wrong} is not a token id`, { details: { id: wrong } });
   }
   return [...prompt];
+}
+
+/** Nothing of a text becomes a control token unless the caller says so. */
+function promptOf(prompt: string | readonly number[], parseSpecial: boolean): Prompt {
+  return typeof prompt === 'string'
+    ? { text: prompt, addSpecial: true, parseSpecial, untrusted: [] }
+    : { ids: idsOf(prompt) };
+}
+
+function checkPooling(pooling: Pooling): void {
+  if (!['mean', 'last', 'cls'].includes(pooling)) {
+    throw createError('bad_argument', `pooling is ${String(pooling)}, expected 'mean', 'last' or 'cls'`);
+  }
 }
 
 function whenAborted(signal: AbortSignal, react: () => void): void {
@@ -72,12 +87,20 @@ export class LoadedModel implements Model {
   }
 
   complete(prompt: string | readonly number[], options: CompleteOptions = {}): Generation {
-    const { parseSpecial = false } = options;
-    const whole: Prompt =
-      typeof prompt === 'string'
-        ? { text: prompt, addSpecial: true, parseSpecial, untrusted: [] }
-        : { ids: idsOf(prompt) };
+    const whole = promptOf(prompt, options.parseSpecial ?? false);
     return this.#generation(() => Promise.resolve(whole), options);
+  }
+
+  async embed(
+    texts: string | readonly (string | readonly number[])[],
+    options: EmbedOptions = {},
+  ): Promise<EmbedResult> {
+    const { pooling = 'mean', normalize = true, signal, onProgress } = options;
+    checkPooling(pooling);
+    const inputs = (typeof texts === 'string' ? [texts] : texts).map((text) => promptOf(text, false));
+    const call = { inputs, pooling, normalize };
+    const { vectors, promptTokens } = await this.#engine.client.call('embed', call, { signal, onProgress });
+    return { embeddings: vectors, usage: { promptTokens } };
   }
 
   async tokenize(

@@ -8,6 +8,7 @@ import type {
   LoadProgress,
   MemoryReport,
   PassProgress,
+  Pooling,
   SamplerName,
   StorageKind,
   StoredModel,
@@ -21,6 +22,7 @@ export type {
   LoadProgress,
   MemoryReport,
   PassProgress,
+  Pooling,
   SamplerName,
   StorageKind,
   StoredModel,
@@ -190,6 +192,22 @@ export interface CompleteOptions extends GenerateOptions {
   parseSpecial?: boolean;
 }
 
+export interface EmbedOptions {
+  /** Default 'mean'. Models that are trained for embeddings say which they want. */
+  pooling?: Pooling;
+  /** Scale each vector to length 1, so that the dot product of two is their cosine. Default true. */
+  normalize?: boolean;
+  signal?: AbortSignal;
+  /** Called while a pass runs; tokens are those of all texts together. */
+  onProgress?: (progress: PassProgress) => void;
+}
+
+export interface EmbedResult {
+  /** One vector for each text, in their order. */
+  embeddings: Float32Array[];
+  usage: { promptTokens: number };
+}
+
 /** One event of an answer. The last event has `finishReason`, `stopReason` and `stats`. */
 export interface GenerationChunk {
   text: string;
@@ -252,6 +270,11 @@ export interface Model {
   chat(messages: readonly ChatMessage[], options?: ChatOptions): Generation;
   /** Continues a text, or token ids, to which nothing is added. */
   complete(prompt: string | readonly number[], options?: CompleteOptions): Generation;
+  /** Vectors of texts (or of token ids, to which nothing is added), from the final hidden states. */
+  embed(
+    texts: string | readonly (string | readonly number[])[],
+    options?: EmbedOptions,
+  ): Promise<EmbedResult>;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number[]>;
   /** How many tokens `tokenize` makes of it. */
   countTokens(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number>;

@@ -122,7 +122,7 @@ export interface NativeEngine {
   acceptToken(token: number): TextResult;
   /** What was still pending at the end of an answer; also resets the stream. */
   finishText(): TextResult;
-  /** int32 ids at nPast(), nPast() + 1, …; wants: 0 no logits, 1 of the last entry, 2 of all. */
+  /** int32 ids at nPast(), nPast() + 1, …; wants: 0 nothing, logits of the last entry (1) or of all (2), hidden states likewise (3, 4). */
   beginPass(pointer: number, count: number, wants: number): Status;
   run(maxWork: number): NativeRun;
   cancelPass(): void;
@@ -131,6 +131,8 @@ export interface NativeEngine {
   failRead(id: number): Status;
   /** float32 logits of an entry of the last pass. */
   logits(entry: number): ArrayResult;
+  /** float32 final hidden state of an entry of the last pass. */
+  hidden(entry: number): ArrayResult;
   setSampler(options: NativeSampler): Status;
   sample(): NumberResult;
   /** float64 pairs (id, logprob): the token drawn last, then the nTop most probable ones. */

@@ -19,9 +19,16 @@ export interface ReadRequest {
 
 export type RunState = 'done' | 'needs-reads' | 'paused';
 
-export type LogitsWanted = 'none' | 'last' | 'all';
+/** What a pass gives: logits, or final hidden states, of its last entry or of all. */
+export type PassWants = 'none' | 'last' | 'all' | 'last-hidden' | 'all-hidden';
 
-const wantedNumber: Readonly<Record<LogitsWanted, number>> = { none: 0, last: 1, all: 2 };
+const wantedNumber: Readonly<Record<PassWants, number>> = {
+  none: 0,
+  last: 1,
+  all: 2,
+  'last-hidden': 3,
+  'all-hidden': 4,
+};
 const defaultUnitBytes = 8 << 20;
 
 function check(status: Status): void {
@@ -145,7 +152,7 @@ export class Engine {
     return text;
   }
 
-  beginPass(tokens: readonly number[], wanted: LogitsWanted): void {
+  beginPass(tokens: readonly number[], wanted: PassWants): void {
     this.#withBytes(tokenBytes(tokens), (pointer) =>
       check(this.#native.beginPass(pointer, tokens.length, wantedNumber[wanted])),
     );
@@ -184,6 +191,11 @@ export class Engine {
   /** [vocab_size] of an entry of the last pass. */
   logits(entry: number): Float32Array {
     return new Float32Array(this.#copyOut(this.#native.logits(entry), 4).buffer);
+  }
+
+  /** [model_dim] after the final norm, of an entry of the last pass that wanted it. */
+  hidden(entry: number): Float32Array {
+    return new Float32Array(this.#copyOut(this.#native.hidden(entry), 4).buffer);
   }
 
   /** Also begins an answer: the seed and Mirostat's state start anew. */

@@ -39,6 +39,9 @@ export interface GenerationStats {
   bytesRead: number;
 }
 
+/** How the hidden states of a text become one vector: their mean, that of the last token, or that of the first. */
+export type Pooling = 'mean' | 'last' | 'cls';
+
 /** When an answer ends. */
 export interface GenerationRules {
   /** null: no limit. */

@@ -11,6 +11,7 @@ import type {
   LoadProgress,
   MemoryReport,
   PassProgress,
+  Pooling,
   Prompt,
   SamplingSettings,
   StorageKind,
@@ -19,7 +20,7 @@ import type {
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 export interface MethodSpec {
   params: object;
@@ -65,6 +66,12 @@ export interface EngineMethods {
   };
   /** Ends an answer where it is; it then has a result. An unknown id is an answer that has ended already. */
   stop: { params: { requestId: number }; result: null };
+  embed: {
+    params: { inputs: readonly Prompt[]; pooling: Pooling; normalize: boolean };
+    /** One vector of model_dim for each input. */
+    result: { vectors: Float32Array<ArrayBuffer>[]; promptTokens: number };
+    progress: PassProgress;
+  };
   tokenize: {
     params: { text: string; addSpecial: boolean; parseSpecial: boolean };
     result: { tokens: number[] };

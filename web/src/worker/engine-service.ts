@@ -12,6 +12,7 @@ import type { GenerationOutcome, PassProgress } from '../protocol/data.js';
 import type { CallContext, Handlers } from '../protocol/dispatcher.js';
 import type { EngineMethods, ReadMethods } from '../protocol/methods.js';
 import { ChunkBatcher } from './chunk-batcher.js';
+import { Embedder } from './embedder.js';
 import { EventLoop } from './event-loop.js';
 import { Generator } from './generator.js';
 import { openEngine } from './open-engine.js';
@@ -28,6 +29,7 @@ interface OpenModel {
   readonly engine: Engine;
   readonly runner: PassRunner;
   readonly generator: Generator;
+  readonly embedder: Embedder;
   readonly prompts: PromptTokenizer;
   readonly reads: Client<ReadMethods>;
   readonly loop: EventLoop;
@@ -35,6 +37,7 @@ interface OpenModel {
 }
 
 type Generate = EngineMethods['generate'];
+type Embed = EngineMethods['embed'];
 
 const progressIntervalMs = 30;
 
@@ -57,6 +60,7 @@ export class EngineService {
         this.#stops.get(requestId)?.abort();
         return null;
       },
+      embed: (params, context) => this.#embed(params, context),
       tokenize: async ({ text, ...options }) => ({ tokens: this.#opened().engine.tokenize(text, options) }),
       detokenize: async ({ tokens, withControl }) => ({
         text: this.#opened().engine.detokenize(tokens, withControl),
@@ -109,8 +113,9 @@ export class EngineService {
       const loop = new EventLoop();
       const runner = new PassRunner(engine, source, loop);
       const generator = new Generator(engine, runner);
+      const embedder = new Embedder(engine, runner);
       const prompts = new PromptTokenizer(engine);
-      this.#model = { engine, runner, generator, prompts, reads, loop, port: storagePort };
+      this.#model = { engine, runner, generator, embedder, prompts, reads, loop, port: storagePort };
       return {
         details: engine.describe(),
         contextLength: engine.contextLength,
@@ -155,6 +160,26 @@ export class EngineService {
     } finally {
       this.#stops.delete(requestId);
     }
+  }
+
+  async #embed(
+    { inputs, pooling, normalize }: Embed['params'],
+    context: CallContext<Embed>,
+  ): Promise<Embed['result']> {
+    const signal = AbortSignal.any([context.signal, this.#closing.signal]);
+    const result = await this.#queue.run(() => {
+      const { embedder, generator, prompts } = this.#opened();
+      generator.forget();
+      return embedder.embed({
+        texts: inputs.map((input) => prompts.tokenize(input)),
+        pooling,
+        normalize,
+        signal,
+        onProgress: throttled((progress) => context.progress(progress)),
+      });
+    }, signal);
+    context.transfer(...result.vectors.map((vector) => vector.buffer));
+    return result;
   }
 
   /** An answer that is stopped while it waits ends at once, without its turn. */

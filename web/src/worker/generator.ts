@@ -56,6 +56,11 @@ export class Generator {
     this.#runner = runner;
   }
 
+  /** Something else has used the cache. */
+  forget(): void {
+    this.#cached = [];
+  }
+
   async generate(request: GeneratorRequest): Promise<GenerationOutcome> {
     checkRequest(request, this.#engine.contextLength);
     this.#engine.setSampler(request.sampling);

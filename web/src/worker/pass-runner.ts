@@ -3,7 +3,7 @@
 // to come in between, and ends every pass cleanly: done, cancelled or failed, no read of it is left in flight.
 
 import { createError } from '../errors.js';
-import type { Engine, LogitsWanted, ReadRequest } from '../engine/module.js';
+import type { Engine, PassWants, ReadRequest } from '../engine/module.js';
 import type { EventLoop } from './event-loop.js';
 import type { WeightSource } from './weight-source.js';
 
@@ -37,11 +37,7 @@ export class PassRunner {
   }
 
   /** One pass over `tokens` at the engine's position. If it throws, the engine is as it was before. */
-  async run(
-    tokens: readonly number[],
-    wanted: LogitsWanted,
-    { signal, onBlock }: PassOptions,
-  ): Promise<void> {
+  async run(tokens: readonly number[], wanted: PassWants, { signal, onBlock }: PassOptions): Promise<void> {
     signal.throwIfAborted();
     this.#readError = null;
     this.#engine.beginPass(tokens, wanted);
