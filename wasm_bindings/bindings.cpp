@@ -2,11 +2,13 @@
 // Embind surface of the engine: small structs, numbers, pointer + length. No logic, no I/O. Its TypeScript mirror is
 // web/src/engine/module-types.ts.
 #include <emscripten/bind.h>
+#include <emscripten/heap.h>
 
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -52,9 +54,11 @@ struct Run {
   double state = 0, stage = 0;
 };
 struct Memory {
-  double fixed_bytes = 0, pinned_bytes = 0, slot_bytes = 0, kv_bytes = 0, activation_bytes = 0, resident_weight_bytes = 0,
-         peak_resident_weight_bytes = 0, total_weight_bytes = 0, bytes_read = 0, sweeps = 0;
+  double fixed_bytes = 0, pinned_bytes = 0, slot_bytes = 0, kv_bytes = 0, activation_bytes = 0, sampler_bytes = 0, planned_bytes = 0,
+         resident_weight_bytes = 0, peak_resident_weight_bytes = 0, total_weight_bytes = 0, bytes_read = 0, sweeps = 0;
 };
+
+std::uint64_t budget_of(double bytes) { return bytes < 0 ? stream::kBudgetUnlimited : to_uint(bytes, UINT64_MAX); }
 
 Status status_of(const Error& error) { return {std::string(error_code_name(error.code)), error.message}; }
 
@@ -66,6 +70,23 @@ Status status_of(const Result<T>& result) {
 int live_engines = 0;
 
 const Status kNotOpen{"bad_argument", "no model is open"};
+
+// All of the wasm memory that was taken; what the plan adds to it comes behind.
+std::uint64_t memory_taken() { return emscripten_get_heap_size(); }
+
+SessionOptions session_options(const Options& options) {
+  SessionOptions native;
+  native.n_ctx = to_u32(options.n_ctx);
+  native.budget_bytes = budget_of(options.budget_bytes);
+  native.kv_type = options.kv_f32 ? KvCacheType::f32 : KvCacheType::f16;
+  native.attention = options.full_attention ? AttentionRule::full : AttentionRule::trained;
+  native.n_threads = to_u32(options.n_threads);
+  native.max_entries = to_u32(options.max_entries);
+  if (options.unit_bytes > 0) native.unit_bytes = to_uint(options.unit_bytes, UINT64_MAX);
+  native.pre_tokenizer = options.pre_tokenizer;
+  native.memory_taken = memory_taken;
+  return native;
+}
 
 class Engine {
  public:
@@ -92,22 +113,33 @@ class Engine {
     return {status_of(count), count ? *count : 0.0};
   }
 
+  // What open would do, without its memory; may be asked again and again before it.
+  TextResult plan(const Options& options) {
+    if (auto joined = join_parts(); !joined) return {status_of(joined), ""};
+    auto json = Session::plan_json(*file_, session_options(options));
+    if (!json) return {status_of(json.error()), ""};
+    return {{}, std::move(*json)};
+  }
+
+  // One product of a vector with about `bytes` of weights of the type, for the caller to time. The first call makes the memory.
+  Status probe(const std::string& type, double bytes, double n_threads) {
+    if (!probe_ || probe_type_ != type) {
+      probe_.reset();
+      auto made = model::KernelProbe::create(type, to_uint(bytes, UINT64_MAX), to_u32(n_threads));
+      if (!made) return status_of(made.error());
+      probe_ = std::move(*made);
+      probe_type_ = type;
+    }
+    probe_->run();
+    return {};
+  }
+
+  // A refusal leaves the parts there.
   Status open(const Options& options) {
-    if (parts_.empty()) return {"bad_argument", "no part was added"};
-    auto file = gguf::ModelFile::create(std::move(parts_));
-    parts_.clear();
-    if (!file) return status_of(file.error());
-    SessionOptions native;
-    native.n_ctx = to_u32(options.n_ctx);
-    native.budget_bytes = options.budget_bytes < 0 ? stream::kBudgetUnlimited : to_uint(options.budget_bytes, UINT64_MAX);
-    native.kv_type = options.kv_f32 ? KvCacheType::f32 : KvCacheType::f16;
-    native.attention = options.full_attention ? AttentionRule::full : AttentionRule::trained;
-    native.n_threads = to_u32(options.n_threads);
-    native.max_entries = to_u32(options.max_entries);
-    if (options.unit_bytes > 0) native.unit_bytes = to_uint(options.unit_bytes, UINT64_MAX);
-    native.pre_tokenizer = options.pre_tokenizer;
-    auto session = Session::create(std::move(*file), native);
+    if (auto joined = join_parts(); !joined) return status_of(joined);
+    auto session = Session::create(std::move(*file_), session_options(options));
     if (!session) return status_of(session.error());
+    file_.reset();
     session_ = std::move(*session);
     text_.emplace(session_->tokenizer());
     return {};
@@ -123,8 +155,8 @@ class Engine {
     const MemoryUse use = session_->memory();
     const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
     return {number(use.fixed_bytes), number(use.pinned_bytes), number(use.slot_bytes), number(use.kv_bytes), number(use.activation_bytes),
-            number(use.resident_weight_bytes), number(use.peak_resident_weight_bytes), number(use.total_weight_bytes),
-            number(session_->bytes_read()), number(session_->sweeps())};
+            number(use.sampler_bytes), number(session_->plan().total_bytes()), number(use.resident_weight_bytes),
+            number(use.peak_resident_weight_bytes), number(use.total_weight_bytes), number(session_->bytes_read()), number(session_->sweeps())};
   }
 
   double n_ctx() const { return session_ ? session_->n_ctx() : 0; }
@@ -227,6 +259,19 @@ class Engine {
     return {status_of(kept), kept ? *kept : 0.0};
   }
 
+  Status raise_budget(double bytes) { return session_ ? status_of(session_->raise_budget(budget_of(bytes))) : kNotOpen; }
+
+  // int32 ids.
+  ArrayResult history() const {
+    if (!session_) return {kNotOpen, 0, 0};
+    return {{}, address(session_->history().data()), static_cast<double>(session_->history().size())};
+  }
+  Status restore_kv(double ids_pointer, double n_ids, double kv_pointer, double kv_bytes) {
+    if (!session_) return kNotOpen;
+    return status_of(session_->restore_kv({pointer_at<TokenId>(ids_pointer), static_cast<std::size_t>(n_ids)},
+                                          {pointer_at<std::byte>(kv_pointer), static_cast<std::size_t>(kv_bytes)}));
+  }
+
   ArrayResult dump_kv() {
     if (!session_) return {kNotOpen, 0, 0};
     kv_ = session_->dump_kv();
@@ -234,8 +279,18 @@ class Engine {
   }
 
  private:
+  Result<void> join_parts() {
+    if (file_) return {};
+    if (parts_.empty()) return fail(ErrorCode::bad_argument, "no part was added");
+    file_ = LS_TRY(gguf::ModelFile::create(std::exchange(parts_, {})));
+    return {};
+  }
+
   std::vector<gguf::Header> parts_;
+  std::optional<gguf::ModelFile> file_;  // of all parts, until it is opened
   std::unique_ptr<Session> session_;
+  std::unique_ptr<model::KernelProbe> probe_;
+  std::string probe_type_;
   std::optional<TextStream> text_;
   bool in_text_ = false;
   // Results that JS copies out before the next call.
@@ -294,6 +349,8 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .field("slotBytes", &Memory::slot_bytes)
       .field("kvBytes", &Memory::kv_bytes)
       .field("activationBytes", &Memory::activation_bytes)
+      .field("samplerBytes", &Memory::sampler_bytes)
+      .field("plannedBytes", &Memory::planned_bytes)
       .field("residentWeightBytes", &Memory::resident_weight_bytes)
       .field("peakResidentWeightBytes", &Memory::peak_resident_weight_bytes)
       .field("totalWeightBytes", &Memory::total_weight_bytes)
@@ -305,6 +362,8 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .function("release", &Engine::release)
       .function("addPart", &Engine::add_part)
       .function("partCount", &Engine::part_count)
+      .function("plan", &Engine::plan)
+      .function("probe", &Engine::probe)
       .function("open", &Engine::open)
       .function("describe", &Engine::describe)
       .function("memory", &Engine::memory)
@@ -330,6 +389,9 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .function("sample", &Engine::sample)
       .function("logprobs", &Engine::logprobs)
       .function("truncate", &Engine::truncate)
+      .function("raiseBudget", &Engine::raise_budget)
+      .function("history", &Engine::history)
+      .function("restoreKv", &Engine::restore_kv)
       .function("dumpKv", &Engine::dump_kv);
   em::function("liveEngines", &live_engine_count);
   em::function("errorCodes", &error_codes);

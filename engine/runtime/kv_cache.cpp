@@ -64,29 +64,51 @@ std::byte* KvCache::v_row(std::size_t layer, std::size_t kv_head, std::uint64_t 
 
 bool KvCache::can_resume_at(std::uint64_t from, std::uint64_t n_past) const {
   return std::all_of(layers_.begin(), layers_.end(), [&](const KvLayerShape& shape) {
-    if (shape.window == 0 || n_past <= shape.ring_rows) return true;
-    const std::uint64_t oldest_kept = n_past - shape.ring_rows;
+    if (shape.window == 0) return true;
+    const auto since = [](std::uint64_t end, std::uint64_t rows) { return end > rows ? end - rows : 0; };
+    const std::uint64_t oldest_kept = std::max(since(n_past, shape.ring_rows), since(restored_past_, shape.window));
     const std::uint64_t oldest_seen = from + 1 > shape.window ? from + 1 - shape.window : 0;
     return oldest_seen >= oldest_kept;
   });
 }
 
-std::vector<std::byte> KvCache::dump(std::uint64_t n_past) const {
-  std::vector<std::byte> out;
+// Visits the rows of a dump in its order.
+template <typename Visit>
+void KvCache::each_dumped_row(std::uint64_t n_past, Visit visit) const {
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     const KvLayerShape& shape = layers_[layer];
     const std::size_t row_bytes = shape.head_dim * element_bytes_;
     const std::uint64_t rows = shape.window == 0 ? n_past : std::min<std::uint64_t>(n_past, shape.window);
     for (const std::size_t first_head : {std::size_t{0}, shape.n_kv_heads}) {
       for (std::uint64_t pos = n_past - rows; pos < n_past; ++pos) {
-        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) {
-          const std::byte* row = k(layer, first_head + head) + pos % shape.ring_rows * row_bytes;
-          out.insert(out.end(), row, row + row_bytes);
-        }
+        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) visit(k(layer, first_head + head) + pos % shape.ring_rows * row_bytes, row_bytes);
       }
     }
   }
+}
+
+std::vector<std::byte> KvCache::dump(std::uint64_t n_past) const {
+  std::uint64_t total = 0;
+  each_dumped_row(n_past, [&](const std::byte*, std::size_t bytes) { total += bytes; });
+  std::vector<std::byte> out;
+  out.reserve(static_cast<std::size_t>(total));
+  each_dumped_row(n_past, [&](const std::byte* row, std::size_t bytes) { out.insert(out.end(), row, row + bytes); });
   return out;
+}
+
+Result<void> KvCache::restore(std::span<const std::byte> dumped, std::uint64_t n_past) {
+  std::uint64_t total = 0;
+  each_dumped_row(n_past, [&](const std::byte*, std::size_t bytes) { total += bytes; });
+  if (total != dumped.size()) {
+    return fail(ErrorCode::bad_argument, "a cache of " + std::to_string(n_past) + " positions has " + std::to_string(total) + " bytes, not " + std::to_string(dumped.size()));
+  }
+  const std::byte* at = dumped.data();
+  each_dumped_row(n_past, [&](const std::byte* row, std::size_t bytes) {
+    std::memcpy(const_cast<std::byte*>(row), at, bytes);  // a row of this cache, which is ours to change
+    at += bytes;
+  });
+  restored_past_ = n_past;
+  return {};
 }
 
 }  // namespace layerstream::runtime

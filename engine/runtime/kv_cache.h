@@ -43,13 +43,24 @@ class KvCache {
   // Whether, after positions [0, n_past) were written, a pass may go on from `from`: no row it can see was overwritten.
   [[nodiscard]] bool can_resume_at(std::uint64_t from, std::uint64_t n_past) const;
 
+  // Fills the cache with what dump(n_past) of a cache of the same shapes (ring rows may differ) gave; bad_argument for other
+  // lengths. Windowed layers then hold their window alone.
+  [[nodiscard]] Result<void> restore(std::span<const std::byte> dumped, std::uint64_t n_past);
+
   // Logical order: per layer K then V, ascending position, [n_kv_heads * head_dim] a row; the last min(n_past, window) rows.
   [[nodiscard]] std::vector<std::byte> dump(std::uint64_t n_past) const;
 
+  // Everything is forgotten: rows are written from position 0 on again.
+  void clear() { restored_past_ = 0; }
+
  private:
+  template <typename Visit>
+  void each_dumped_row(std::uint64_t n_past, Visit visit) const;
+
   std::vector<KvLayerShape> layers_;
   std::vector<std::uint64_t> offsets_;  // of each layer's K in memory_
   std::size_t element_bytes_ = 4;
+  std::uint64_t restored_past_ = 0;  // n_past of restore()
   AlignedBuffer memory_;
 };
 

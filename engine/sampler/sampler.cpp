@@ -102,6 +102,11 @@ Result<std::int32_t> Sampler::sample(std::span<const float> logits, History hist
   return mirostat ? draw_mirostat(candidates_, config_, max_surprise_, rng_).id : draw(candidates_, rng_).id;
 }
 
+std::uint64_t Sampler::memory_bytes(std::size_t n_tokens) {
+  // Candidates, masked logits, counts of penalties, starts of breakers.
+  return std::uint64_t{n_tokens} * (sizeof(Candidate) + sizeof(float) + sizeof(std::uint32_t) + 1);
+}
+
 void Sampler::run_step(SamplerStep step, History history) {
   switch (step) {
     case SamplerStep::penalties: return penalties_.apply(candidates_, config_, history);

@@ -32,6 +32,9 @@ class Sampler {
   // Draws ids below n_tokens. bad_argument for settings that `check` refuses.
   [[nodiscard]] static Result<Sampler> create(SamplerConfig config, std::size_t n_tokens);
 
+  // The most that drawing from n_tokens logits takes, all steps on; what grows with the history is small.
+  [[nodiscard]] static std::uint64_t memory_bytes(std::size_t n_tokens);
+
   // logits [vocab_size >= n_tokens]; rows at or above n_tokens (padding) are never drawn. `history` are the tokens
   // before, for penalties and DRY. bad_argument for too few logits; non_finite if a logit is NaN or infinite;
   // no_candidates if every token is banned or masked; and what the mask fails with.

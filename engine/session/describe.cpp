@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a session opened, as one JSON object (docs/formats/inspect.md).
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/json_writer.h"
 #include "session/session_impl.h"
@@ -131,9 +133,11 @@ void write_plan(JsonWriter& json, const stream::Plan& plan, std::size_t n_units)
   json.key("budget_bytes");
   plan.budget_bytes == stream::kBudgetUnlimited ? json.value("unlimited") : plan.budget_bytes == stream::kBudgetMinimum ? json.value("minimum") : json.value(plan.budget_bytes);
   json.field("total_bytes", plan.total_bytes())
+      .field("smallest_bytes", plan.smallest_bytes)
       .field("fixed_bytes", plan.fixed_bytes)
       .field("kv_bytes", plan.kv_bytes)
       .field("activation_bytes", plan.activation_bytes)
+      .field("sampler_bytes", plan.sampler_bytes)
       .field("pinned_bytes", plan.pinned_bytes)
       .field("n_slots", plan.n_slots)
       .field("slot_bytes", plan.slot_bytes)
@@ -141,8 +145,28 @@ void write_plan(JsonWriter& json, const stream::Plan& plan, std::size_t n_units)
       .field("n_pinned_units", n_pinned)
       .field("weight_bytes", plan.weight_bytes)
       .field("streamed_bytes_per_pass", plan.streamed_bytes_per_pass)
+      .field("read_bytes_per_token", plan.read_bytes_per_token)
       .field("max_entries", plan.max_entries)
       .end_object();
+}
+
+// Weight bytes that a pass with one entry computes with, by type: its share of the experts, all else.
+void write_bytes_by_type(JsonWriter& json, const model::ModelConfig& config, const model::Weights& weights) {
+  std::map<std::string_view, double> bytes;
+  const auto add = [&](const model::Matrix& m, double share) {
+    if (m) bytes[type_info(m.type).name] += share * static_cast<double>(m.rows) * static_cast<double>(m.row_bytes);
+  };
+  for (const model::Block& b : weights.blocks) {
+    for (const model::Matrix* m : {&b.q, &b.k, &b.v, &b.attn_out, &b.gate, &b.up, &b.down, &b.router}) add(*m, 1.0);
+    const double share = static_cast<double>(config.n_experts_used) / static_cast<double>(std::max<std::size_t>(1, config.n_experts));
+    for (const model::Expert& expert : b.experts) {
+      for (const model::Matrix* m : {&expert.gate, &expert.up, &expert.down}) add(*m, share);
+    }
+  }
+  add(weights.output, 1.0);
+  json.key("bytes_per_token_by_type").begin_object();
+  for (const auto& [type, sum] : bytes) json.field(type, static_cast<std::uint64_t>(sum));
+  json.end_object();
 }
 
 void write_tensors(JsonWriter& json, const gguf::ModelFile& file, const model::Weights& weights) {
@@ -163,16 +187,17 @@ void write_tensors(JsonWriter& json, const gguf::ModelFile& file, const model::W
 
 }  // namespace
 
-std::string SessionImpl::describe_json(bool with_tensors) const {
+std::string SessionImpl::describe(const gguf::ModelFile& file, bool with_tensors) const {
   JsonWriter json;
   json.begin_object().field("architecture", model_.config.architecture).field("family", model_.config.family).field("name", model_.config.name);
-  json.field("n_parts", file_.parts().size()).field("n_tensors", file_.tensors().size());
+  json.field("n_parts", file.parts().size()).field("n_tensors", file.tensors().size());
   write_config(json, model_.config, n_ctx_);
   write_roles(json, model_.weights);
   write_tokenizer(json, *tokenizer_);
-  write_chat_templates(json, file_.metadata());
+  write_chat_templates(json, file.metadata());
   write_plan(json, plan_, model_.weights.units.size());
-  if (with_tensors) write_tensors(json, file_, model_.weights);
+  write_bytes_by_type(json, model_.config, model_.weights);
+  if (with_tensors) write_tensors(json, file, model_.weights);
   return json.end_object().take();
 }
 

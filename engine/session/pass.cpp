@@ -75,10 +75,7 @@ Result<void> SessionImpl::begin_pass(std::span<const Entry> entries) {
   stage_ = 0;
   script_->new_stage();
   written_ = std::max(written_, n_past_ + static_cast<std::uint32_t>(entries.size()));
-  if (first_text_pos_ >= n_past_) {
-    const auto text_token = std::find_if(batch_.tokens.begin(), batch_.tokens.end(), [&](TokenId id) { return tokenizer_->token_type(id) != TokenType::control; });
-    first_text_pos_ = text_token == batch_.tokens.end() ? UINT32_MAX : n_past_ + static_cast<std::uint32_t>(text_token - batch_.tokens.begin());
-  }
+  if (first_text_pos_ >= n_past_) note_first_text(batch_.tokens, n_past_);
   rows_.clear();
   for (std::size_t e = 0; e < entries.size(); ++e) want_rows(e);
   return {};

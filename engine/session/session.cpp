@@ -12,6 +12,14 @@ constexpr std::uint32_t kDefaultContext = 4096;
 constexpr std::uint32_t kDefaultMaxEntries = 512;
 constexpr std::uint32_t kMaxContext = 1u << 30;
 constexpr std::uint32_t kMaxThreads = 64;
+// Reads are fastest from 1 MiB on.
+constexpr std::uint64_t kSmallestUnitBytes = 1u << 20;
+// Texts and ids that cross the border, the description, rope tables, the sampler's lists; and what grows with the context:
+// the history and the ids of a prompt while it is cut into tokens.
+constexpr std::uint64_t kSmallThingsBytes = 1u << 20;
+constexpr std::uint64_t kSmallThingsBytesPerPosition = 64;
+// Stack and thread-local memory of a worker.
+constexpr std::uint64_t kThreadBytes = 384u << 10;
 
 std::string text(std::uint64_t value) { return std::to_string(value); }
 
@@ -41,11 +49,23 @@ std::uint64_t header_bytes(const gguf::ModelFile& file) {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::create(gguf::ModelFile file, const SessionOptions& options) {
+Result<std::unique_ptr<Session>> Session::create(gguf::ModelFile&& file, const SessionOptions& options) {
   return LS_TRY(SessionImpl::open(std::move(file), options));
 }
 
-Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, const SessionOptions& options, Adjust adjust) {
+Result<std::string> Session::plan_json(const gguf::ModelFile& file, const SessionOptions& options) {
+  return LS_TRY(SessionImpl::prepare(file, options, nullptr))->describe(file, false);
+}
+
+Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile&& file, const SessionOptions& options, Adjust adjust) {
+  std::unique_ptr<SessionImpl> session = LS_TRY(prepare(file, options, adjust));
+  session->file_ = std::move(file);
+  LS_CHECK(session->allocate());
+  LS_CHECK(session->set_sampler(SamplerConfig{}));
+  return session;
+}
+
+Result<std::unique_ptr<SessionImpl>> SessionImpl::prepare(const gguf::ModelFile& file, const SessionOptions& options, Adjust adjust) {
   const std::uint32_t n_threads = std::clamp(options.n_threads, 1u, kMaxThreads);
   std::unique_ptr<SessionImpl> session(new SessionImpl(n_threads));
   model::FamilyAndConfig found = LS_TRY(model::read_config(file));
@@ -55,37 +75,79 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::open(gguf::ModelFile file, con
   }
   session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata(), {.pre_tokenizer = options.pre_tokenizer}));
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
-  session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, std::max<std::uint64_t>(options.unit_bytes, 1)));
-  session->model_.config = std::move(found.config);
-  if (adjust != nullptr) adjust(session->model_);
-  session->file_ = std::move(file);
   session->kv_type_ = options.kv_type == KvCacheType::f32 ? kernels::KvType::f32 : kernels::KvType::f16;
-  LS_CHECK(session->make_plan(options));
-  LS_CHECK(session->set_sampler(SamplerConfig{}));
-  return session;
+  session->entry_limit_ = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, session->n_ctx_);
+  // A budget that is too small for two slots of the size asked for may hold two smaller ones.
+  for (std::uint64_t unit_bytes = std::max<std::uint64_t>(options.unit_bytes, 1);; unit_bytes /= 2) {
+    session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, unit_bytes));
+    session->model_.config = found.config;
+    if (adjust != nullptr) adjust(session->model_);
+    const auto planned = session->make_plan(file, options);
+    if (planned) return session;
+    if (planned.error().code != ErrorCode::budget_too_small || unit_bytes / 2 < kSmallestUnitBytes) return std::unexpected(planned.error());
+  }
 }
 
-// Decides how the budget is spent, then allocates accordingly.
-Result<void> SessionImpl::make_plan(const SessionOptions& options) {
+Result<void> SessionImpl::make_plan(const gguf::ModelFile& file, const SessionOptions& options) {
+  // The tokenizer's tables are about as large as the header they come from.
+  fixed_bytes_ = options.memory_taken != nullptr ? options.memory_taken() : model_.weights.fixed.size_bytes() + 2 * header_bytes(file);
+  fixed_bytes_ += kSmallThingsBytes + kSmallThingsBytesPerPosition * n_ctx_ + kThreadBytes * (n_threads_ - 1);
+  plan_ = LS_TRY(stream::make_plan(plan_input(options.budget_bytes)));
+  return {};
+}
+
+stream::PlanInput SessionImpl::plan_input(std::uint64_t budget_bytes) const {
   const model::ModelConfig& config = model_.config;
-  const model::BatchShape shape = model::batch_shape(config, model_.weights, n_ctx_, pool_.n_threads());
-  const std::uint32_t limit = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, n_ctx_);
-  const std::size_t kv_element = kernels::kv_type_bytes(kv_type_);
+  const model::BatchShape shape = model::batch_shape(config, model_.weights, n_ctx_, n_threads_);
   stream::PlanInput input;
   input.units = model_.weights.units;
-  // The tokenizer's tables are about as large as the header they come from.
-  input.fixed_bytes = model_.weights.fixed.size_bytes() + 2 * header_bytes(file_);
-  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, n_ctx_, limit), kv_element);
+  input.fixed_bytes = fixed_bytes_;
+  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, n_ctx_, entry_limit_), kernels::kv_type_bytes(kv_type_));
   input.base_activation_bytes = shape.base_bytes(config.vocab_size);
   input.entry_activation_bytes = shape.bytes_per_entry();
-  input.max_entries = limit;
-  input.budget_bytes = options.budget_bytes;
-  plan_ = LS_TRY(stream::make_plan(input));
+  input.sampler_bytes = Sampler::memory_bytes(config.vocab_size);
+  input.max_entries = entry_limit_;
+  input.conditional_share = config.n_experts == 0 ? 1.0 : static_cast<double>(config.n_experts_used) / static_cast<double>(config.n_experts);
+  input.budget_bytes = budget_bytes;
+  return input;
+}
+
+// The memory that the plan counts.
+Result<void> SessionImpl::allocate() {
+  const model::BatchShape shape = model::batch_shape(model_.config, model_.weights, n_ctx_, n_threads_);
   residency_ = LS_TRY(stream::Residency::create(model_.weights.units, plan_));
-  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(config, n_ctx_, plan_.max_entries), kv_element));
-  batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, config.vocab_size));
-  script_.emplace(residency_, pool_, batch_);
+  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(model_.config, n_ctx_, plan_.max_entries), kernels::kv_type_bytes(kv_type_)));
+  batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, model_.config.vocab_size));
+  history_.reserve(n_ctx_);
+  pool_.emplace(n_threads_);
+  script_.emplace(residency_, *pool_, batch_);
   return {};
+}
+
+Result<void> SessionImpl::raise_budget(std::uint64_t budget_bytes) {
+  if (budget_bytes < plan_.total_bytes()) {
+    return fail(ErrorCode::bad_argument, "the plan takes " + text(plan_.total_bytes()) + " bytes, more than a budget of " + text(budget_bytes));
+  }
+  stream::Plan raised = stream::raise_plan(plan_input(budget_bytes), plan_);
+  LS_CHECK(residency_.pin_more(raised));
+  plan_ = std::move(raised);
+  return {};
+}
+
+Result<void> SessionImpl::restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) {
+  if (in_pass_ || n_past_ != 0) return fail(ErrorCode::bad_argument, "the cache is not empty");
+  if (history.size() > n_ctx_) return fail(ErrorCode::context_full, text(history.size()) + " positions do not fit, the context holds " + text(n_ctx_));
+  LS_CHECK(kv_.restore(kv, history.size()));
+  history_.assign(history.begin(), history.end());
+  n_past_ = written_ = static_cast<std::uint32_t>(history.size());
+  note_first_text(history, 0);
+  return {};
+}
+
+// Where the first of these tokens that is text stands; the first one is at position `from`.
+void SessionImpl::note_first_text(std::span<const TokenId> tokens, std::uint32_t from) {
+  const auto found = std::find_if(tokens.begin(), tokens.end(), [&](TokenId id) { return tokenizer_->token_type(id) != TokenType::control; });
+  first_text_pos_ = found == tokens.end() ? UINT32_MAX : from + static_cast<std::uint32_t>(found - tokens.begin());
 }
 
 MemoryUse SessionImpl::memory() const {
@@ -95,6 +157,7 @@ MemoryUse SessionImpl::memory() const {
   use.slot_bytes = residency_.slot_capacity_bytes();
   use.kv_bytes = kv_.size_bytes();
   use.activation_bytes = batch_.size_bytes();
+  use.sampler_bytes = plan_.sampler_bytes;
   use.resident_weight_bytes = residency_.resident_bytes();
   use.peak_resident_weight_bytes = residency_.peak_resident_bytes();
   use.total_weight_bytes = plan_.weight_bytes;
@@ -119,7 +182,10 @@ Result<std::uint32_t> SessionImpl::truncate(std::uint32_t n_past) {
   if (in_pass_) return fail(ErrorCode::bad_argument, "a pass is running");
   if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");
   n_past_ = kv_.can_resume_at(n_past, written_) ? n_past : 0;
-  if (n_past_ == 0) written_ = 0;
+  if (n_past_ == 0) {
+    written_ = 0;
+    kv_.clear();
+  }
   history_.resize(n_past_);
   return n_past_;
 }

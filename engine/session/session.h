@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "gguf/model_file.h"
+#include "model/kernel_probe.h"
 #include "sampler/sampler.h"
 #include "stream/plan.h"
 #include "tokenizer/tokenizer.h"
@@ -47,6 +48,9 @@ struct SessionOptions {
   std::uint32_t max_entries = 0;          // entries per pass; 0: as many as the plan finds room for, at most 512
   std::uint64_t unit_bytes = 8u << 20;    // size a slice of rows aims at
   std::string pre_tokenizer = {};         // instead of the file's tokenizer.ggml.pre; empty: the file's
+  // Memory the program has taken so far; asked right before planning, when header and tokenizer are there. The plan counts it
+  // as fixed. nullptr: header, tokenizer and fixed tensors are estimated.
+  std::uint64_t (*memory_taken)() = nullptr;
 };
 
 enum class Wants : std::uint8_t {
@@ -82,17 +86,21 @@ struct MemoryUse {
   std::uint64_t slot_bytes = 0;          // memory of all slots
   std::uint64_t kv_bytes = 0;
   std::uint64_t activation_bytes = 0;    // residual stream, scratch, logits
+  std::uint64_t sampler_bytes = 0;       // as planned
   std::uint64_t resident_weight_bytes = 0;       // weight bytes that are in memory now
   std::uint64_t peak_resident_weight_bytes = 0;  // the most that ever were
   std::uint64_t total_weight_bytes = 0;          // all weights of the model
   [[nodiscard]] std::uint64_t total_bytes() const {
-    return fixed_bytes + pinned_bytes + slot_bytes + kv_bytes + activation_bytes;
+    return fixed_bytes + pinned_bytes + slot_bytes + kv_bytes + activation_bytes + sampler_bytes;
   }
 };
 
 class Session {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Session>> create(gguf::ModelFile file, const SessionOptions& options);
+  // Takes the file, unless it fails.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> create(gguf::ModelFile&& file, const SessionOptions& options);
+  // What create() would open, as describe_json tells it, without the memory of the plan. The same refusals.
+  [[nodiscard]] static Result<std::string> plan_json(const gguf::ModelFile& file, const SessionOptions& options);
   virtual ~Session() = default;
 
   // --- what was opened
@@ -106,6 +114,10 @@ class Session {
   // One JSON object: architecture, config, roles, per-layer window and rope, tokenizer, chat template, plan
   // (docs/formats/inspect.md).
   [[nodiscard]] virtual std::string describe_json(bool with_tensors) const = 0;
+
+  // Pins more under a larger budget, at once. bad_argument while reads are in flight, or for a budget below what plan() needs:
+  // memory that was taken is not given back.
+  [[nodiscard]] virtual Result<void> raise_budget(std::uint64_t budget_bytes) = 0;
 
   // --- the pass
   // context_full if the entries do not fit n_ctx; bad_argument for ids outside the vocabulary, positions that do not
@@ -137,6 +149,10 @@ class Session {
   // The cache in logical order for hash comparison: per layer K then V, ascending position,
   // rows of [n_kv_heads * head_dim] in the cache's own type; the last min(n_past, window) rows.
   [[nodiscard]] virtual std::vector<std::byte> dump_kv() const = 0;
+  // The tokens in the cache, [n_past].
+  [[nodiscard]] virtual std::span<const TokenId> history() const = 0;
+  // Fills an empty cache with what dump_kv() and history() of a session of the same model and cache type gave.
+  [[nodiscard]] virtual Result<void> restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) = 0;
 
   // Nothing but control tokens (or nothing) is in the cache: an answer would begin the text (TextStream::begin).
   [[nodiscard]] virtual bool at_text_start() const = 0;

@@ -23,7 +23,10 @@ class SessionImpl final : public Session {
   // `adjust` changes the model between binding and planning. For the test that breaks features on purpose to see that
   // the golden cases notice; nothing else passes it.
   using Adjust = void (*)(model::Model& model);
-  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> open(gguf::ModelFile file, const SessionOptions& options, Adjust adjust = nullptr);
+  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> open(gguf::ModelFile&& file, const SessionOptions& options, Adjust adjust = nullptr);
+  // Everything but the memory of the plan.
+  [[nodiscard]] static Result<std::unique_ptr<SessionImpl>> prepare(const gguf::ModelFile& file, const SessionOptions& options, Adjust adjust);
+  [[nodiscard]] std::string describe(const gguf::ModelFile& file, bool with_tensors) const;
 
   const Tokenizer& tokenizer() const override { return *tokenizer_; }
   const stream::Plan& plan() const override { return plan_; }
@@ -32,7 +35,8 @@ class SessionImpl final : public Session {
   std::size_t vocab_size() const override { return model_.config.vocab_size; }
   std::uint32_t max_entries() const override { return plan_.max_entries; }
   MemoryUse memory() const override;
-  std::string describe_json(bool with_tensors) const override;
+  std::string describe_json(bool with_tensors) const override { return describe(file_, with_tensors); }
+  Result<void> raise_budget(std::uint64_t budget_bytes) override;
 
   Result<void> begin_pass(std::span<const Entry> entries) override;
   Result<RunState> run(std::uint64_t max_work) override;
@@ -48,6 +52,8 @@ class SessionImpl final : public Session {
   Result<std::uint32_t> truncate(std::uint32_t n_past) override;
   bool at_text_start() const override { return n_past_ <= first_text_pos_; }
   std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
+  std::span<const TokenId> history() const override { return history_; }
+  Result<void> restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) override;
 
   Result<void> set_sampler(const SamplerConfig& config) override;
   void set_mask(LogitMask* mask) override { mask_ = mask; }
@@ -58,9 +64,12 @@ class SessionImpl final : public Session {
   std::uint64_t sweeps() const override { return sweeps_; }
 
  private:
-  explicit SessionImpl(std::uint32_t n_threads) : pool_(n_threads) {}
+  explicit SessionImpl(std::uint32_t n_threads) : n_threads_(n_threads) {}
 
-  [[nodiscard]] Result<void> make_plan(const SessionOptions& options);
+  [[nodiscard]] Result<void> make_plan(const gguf::ModelFile& file, const SessionOptions& options);
+  [[nodiscard]] stream::PlanInput plan_input(std::uint64_t budget_bytes) const;
+  [[nodiscard]] Result<void> allocate();
+  void note_first_text(std::span<const TokenId> tokens, std::uint32_t from);
   [[nodiscard]] Result<void> check_entries(std::span<const Entry> entries) const;
   [[nodiscard]] Result<RunState> run_stages(std::uint64_t max_work);
   [[nodiscard]] Result<bool> ready_to_embed();
@@ -78,11 +87,14 @@ class SessionImpl final : public Session {
   std::optional<TokenId> drawn_;  // by sample(), since the last pass
   model::Model model_;
   stream::Plan plan_;
+  std::uint64_t fixed_bytes_ = 0;
+  std::uint32_t entry_limit_ = 1;  // that the plan was made with
   stream::Residency residency_;
   runtime::KvCache kv_;
   kernels::KvType kv_type_ = kernels::KvType::f16;
   model::Batch batch_;
-  runtime::ThreadPool pool_;
+  std::uint32_t n_threads_ = 1;
+  std::optional<runtime::ThreadPool> pool_;
   std::optional<model::Script> script_;
   RowReads rows_;
 

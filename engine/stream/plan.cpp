@@ -23,37 +23,66 @@ std::uint64_t largest_streamed(std::span<const Unit> units, const std::vector<bo
 std::string itemised(const PlanInput& input, std::uint64_t slot_bytes, std::uint64_t needed) {
   return "the smallest plan needs " + std::to_string(needed) + " bytes (fixed " + std::to_string(input.fixed_bytes) +
          ", kv " + std::to_string(input.kv_bytes) + ", activations " +
-         std::to_string(input.base_activation_bytes + input.entry_activation_bytes) + ", " + std::to_string(kMinSlots) +
+         std::to_string(input.base_activation_bytes + input.entry_activation_bytes) + ", sampler " +
+         std::to_string(input.sampler_bytes) + ", " + std::to_string(kMinSlots) +
          " slots of " + std::to_string(slot_bytes) + "), the budget is " + std::to_string(input.budget_bytes);
 }
 
-// Pins whole stages, then single units, in execution order while they fit into `room`.
-void pin(std::span<const Unit> units, std::uint64_t room, Plan& plan) {
-  std::size_t begin = 0;
-  while (begin < units.size()) {
-    std::size_t end = begin;
-    std::uint64_t stage_bytes = 0;
-    while (end < units.size() && units[end].stage == units[begin].stage) stage_bytes += padded_bytes(units[end++].bytes);
-    if (stage_bytes <= room) {
-      for (std::size_t i = begin; i < end; ++i) plan.pinned[i] = true;
-      room -= stage_bytes;
-      plan.pinned_bytes += stage_bytes;
-    }
-    begin = end;
-  }
+bool takes(const Unit& unit, bool conditional, bool pinned) { return unit.conditional == conditional && !pinned; }
+
+// Pins units of one kind in execution order, as many as fit into `room`; returns what is left of it. First each where the
+// share of bytes pinned so far falls behind the share that can be pinned, which spreads them evenly; then whatever still fits.
+std::uint64_t pin_kind(std::span<const Unit> units, bool conditional, std::uint64_t room, Plan& plan) {
+  std::uint64_t total = 0;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::uint64_t bytes = padded_bytes(units[i].bytes);
-    if (plan.pinned[i] || bytes > room) continue;
-    plan.pinned[i] = true;
-    room -= bytes;
-    plan.pinned_bytes += bytes;
+    if (takes(units[i], conditional, plan.pinned[i])) total += padded_bytes(units[i].bytes);
   }
+  const double share = total == 0 ? 0 : std::min(1.0, static_cast<double>(room) / static_cast<double>(total));
+  for (const bool spread : {true, false}) {
+    std::uint64_t seen = 0, taken = 0;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (!takes(units[i], conditional, plan.pinned[i])) continue;
+      const std::uint64_t bytes = padded_bytes(units[i].bytes);
+      seen += bytes;
+      if (bytes > room || (spread && static_cast<double>(taken + bytes) > share * static_cast<double>(seen))) continue;
+      plan.pinned[i] = true;
+      taken += bytes;
+      room -= bytes;
+      plan.pinned_bytes += bytes;
+    }
+  }
+  return room;
 }
 
-// Entries per pass for `room` bytes of activations; at least one.
+void pin(std::span<const Unit> units, std::uint64_t room, Plan& plan) {
+  pin_kind(units, true, pin_kind(units, false, room, plan), plan);
+}
+
+// Entries per pass that fit into `room` bytes of activations; at least one.
 std::uint32_t entries_for(const PlanInput& input, std::uint64_t room) {
   if (input.entry_activation_bytes == 0) return input.max_entries;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room / input.entry_activation_bytes, 1, input.max_entries));
+}
+
+// What an answer is taken to be long when reading a prompt in fewer sweeps is weighed against pinning more.
+constexpr std::uint64_t kTypicalAnswer = 64;
+
+// How many entries a pass takes when weights are streamed: those with which a prompt of `limit` tokens and an answer read the
+// fewest bytes. Each entry takes memory that could pin weights, each further sweep reads all streamed ones again.
+std::uint32_t best_entries(const PlanInput& input, std::uint32_t limit, std::uint64_t room, std::uint64_t weight_bytes) {
+  std::uint32_t best = 0;
+  double least = 0;
+  for (std::uint32_t sweeps = 1; sweeps <= limit; ++sweeps) {
+    const std::uint32_t entries = (limit + sweeps - 1) / sweeps;
+    const std::uint64_t extra = (entries - 1) * input.entry_activation_bytes;
+    if (extra > room) continue;
+    const std::uint64_t streamed = weight_bytes - std::min(weight_bytes, room - extra);
+    const double bytes_read = static_cast<double>(sweeps + kTypicalAnswer) * static_cast<double>(streamed);
+    if (best != 0 && bytes_read >= least) continue;
+    best = entries;
+    least = bytes_read;
+  }
+  return best;  // one entry needs nothing extra, so there is one
 }
 
 void set_entries(const PlanInput& input, std::uint32_t entries, Plan& plan) {
@@ -64,9 +93,15 @@ void set_entries(const PlanInput& input, std::uint32_t entries, Plan& plan) {
 void finish(const PlanInput& input, Plan& plan) {
   plan.slot_bytes = largest_streamed(input.units, plan.pinned);
   if (plan.slot_bytes == 0) plan.n_slots = 0;
+  std::uint64_t conditional = 0;
+  plan.streamed_bytes_per_pass = 0;
   for (std::size_t i = 0; i < input.units.size(); ++i) {
-    if (!plan.pinned[i]) plan.streamed_bytes_per_pass += input.units[i].bytes;
+    if (plan.pinned[i]) continue;
+    plan.streamed_bytes_per_pass += input.units[i].bytes;
+    if (input.units[i].conditional) conditional += input.units[i].bytes;
   }
+  const double used = static_cast<double>(conditional) * input.conditional_share;
+  plan.read_bytes_per_token = plan.streamed_bytes_per_pass - conditional + static_cast<std::uint64_t>(used);
 }
 
 }  // namespace
@@ -76,6 +111,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   plan.pinned.assign(input.units.size(), false);
   plan.fixed_bytes = input.fixed_bytes;
   plan.kv_bytes = input.kv_bytes;
+  plan.sampler_bytes = input.sampler_bytes;
   plan.budget_bytes = input.budget_bytes;
   for (const Unit& unit : input.units) {
     const auto sum = checked_add(plan.weight_bytes, unit.bytes);
@@ -83,7 +119,8 @@ Result<Plan> make_plan(const PlanInput& input) {
     plan.weight_bytes = *sum;
   }
   const std::uint64_t slot_bytes = largest_streamed(input.units, plan.pinned);
-  const std::uint64_t resident = input.fixed_bytes + input.kv_bytes + input.base_activation_bytes;
+  const std::uint64_t resident = input.fixed_bytes + input.kv_bytes + input.base_activation_bytes + input.sampler_bytes;
+  plan.smallest_bytes = resident + input.entry_activation_bytes + kMinSlots * slot_bytes;
 
   if (input.budget_bytes == kBudgetMinimum) {
     plan.n_slots = kMinSlots;
@@ -104,13 +141,10 @@ Result<Plan> make_plan(const PlanInput& input) {
     return plan;
   }
 
-  const std::uint64_t smallest = resident + input.entry_activation_bytes + kMinSlots * slot_bytes;
-  if (smallest > input.budget_bytes) return fail(ErrorCode::budget_too_small, itemised(input, slot_bytes, smallest));
+  if (plan.smallest_bytes > input.budget_bytes) return fail(ErrorCode::budget_too_small, itemised(input, slot_bytes, plan.smallest_bytes));
 
-  // A prompt that needs a second sweep reads every streamed byte again, so entries come before pinning, up to half of
-  // what is left; then slots, then pinned weights.
-  std::uint64_t room = input.budget_bytes - smallest;
-  set_entries(input, entries_for(input, input.entry_activation_bytes + room / 2), plan);
+  std::uint64_t room = input.budget_bytes - plan.smallest_bytes;
+  set_entries(input, best_entries(input, wanted, room, padded_weights), plan);
   room -= plan.activation_bytes - input.base_activation_bytes - input.entry_activation_bytes;
   plan.n_slots = kMinSlots;
   while (plan.n_slots < kMaxSlots && room / 4 >= slot_bytes) {
@@ -120,6 +154,16 @@ Result<Plan> make_plan(const PlanInput& input) {
   pin(input.units, room, plan);
   finish(input, plan);
   return plan;
+}
+
+Plan raise_plan(const PlanInput& input, const Plan& plan) {
+  Plan raised = plan;
+  raised.budget_bytes = input.budget_bytes;
+  if (input.budget_bytes > plan.total_bytes()) pin(input.units, input.budget_bytes - plan.total_bytes(), raised);
+  finish(input, raised);
+  raised.slot_bytes = plan.slot_bytes;  // the slots stay as they are, also when nothing is left to stream
+  raised.n_slots = plan.n_slots;
+  return raised;
 }
 
 }  // namespace layerstream::stream

@@ -2,33 +2,68 @@
 #include "stream/residency.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace layerstream::stream {
+namespace {
+
+// How many more uses earn a place: less would move units to and fro that are used equally often.
+constexpr std::uint32_t kClearlyMore = 2;
+
+}  // namespace
+
 Result<Residency> Residency::create(std::vector<Unit> units, const Plan& plan) {
   Residency r;
   r.units_ = std::move(units);
   const std::size_t n = r.units_.size();
   r.state_.assign(n, State::absent);
-  r.pinned_offset_.assign(n, UINT64_MAX);
+  r.places_.assign(n, {});
+  r.uses_.assign(n, 0);
   r.slot_of_.assign(n, kNoSlot);
-  std::uint64_t pinned_bytes = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!plan.pinned[i]) continue;
-    r.pinned_offset_[i] = pinned_bytes;
-    pinned_bytes += padded_bytes(r.units_[i].bytes);
-    ++r.absent_pinned_;
-  }
-  r.pinned_ = LS_TRY(AlignedBuffer::create(pinned_bytes));
   r.slot_bytes_ = padded_bytes(plan.slot_bytes);
   r.slots_memory_ = LS_TRY(AlignedBuffer::create(r.slot_bytes_ * plan.n_slots));
   r.slot_unit_.assign(plan.n_slots, kNoUnit);
+  LS_CHECK(r.pin_more(plan));
   return r;
+}
+
+Result<void> Residency::pin_more(const Plan& plan) {
+  if (std::find(state_.begin(), state_.end(), State::in_flight) != state_.end()) return fail(ErrorCode::bad_argument, "reads are in flight");
+  std::vector<UnitId> added;
+  std::uint64_t bytes = 0;
+  for (UnitId unit = 0; unit < units_.size(); ++unit) {
+    // A conditional unit may have lost its place to another one, whose plan bit is not set: the numbers are the same.
+    if (!plan.pinned[unit] || is_pinned(unit)) continue;
+    if (bytes + padded_bytes(units_[unit].bytes) + pinned_capacity_bytes_ > plan.pinned_bytes) continue;
+    added.push_back(unit);
+    bytes += padded_bytes(units_[unit].bytes);
+  }
+  AlignedBuffer memory = LS_TRY(AlignedBuffer::create(bytes));
+  std::byte* at = memory.data();
+  for (const UnitId unit : added) {
+    const bool was_resident = state_[unit] == State::resident;
+    if (was_resident) {
+      std::memcpy(at, place(unit).data(), static_cast<std::size_t>(units_[unit].bytes));
+      vacate(slot_of_[unit]);
+    }
+    places_[unit] = {at, padded_bytes(units_[unit].bytes)};
+    at += padded_bytes(units_[unit].bytes);
+    if (was_resident) {
+      state_[unit] = State::resident;
+      resident_bytes_ += units_[unit].bytes;
+    } else {
+      ++absent_pinned_;
+    }
+  }
+  pinned_capacity_bytes_ += bytes;
+  pinned_.push_back(std::move(memory));
+  return {};
 }
 
 std::span<std::byte> Residency::place(UnitId unit) {
   const std::size_t bytes = static_cast<std::size_t>(units_[unit].bytes);
-  if (is_pinned(unit)) return {pinned_.data() + pinned_offset_[unit], bytes};
+  if (is_pinned(unit)) return {places_[unit].data, bytes};
   return {slots_memory_.data() + slot_of_[unit] * slot_bytes_, bytes};
 }
 
@@ -47,7 +82,33 @@ void Residency::want_soon(UnitId unit) {
 }
 
 void Residency::release(UnitId unit) {
-  if (!is_pinned(unit) && state_[unit] == State::resident) vacate(slot_of_[unit]);
+  if (state_[unit] != State::resident) return;
+  if (units_[unit].conditional) ++uses_[unit];
+  if (is_pinned(unit)) return;
+  if (units_[unit].conditional) pin_if_used_more(unit);
+  if (!is_pinned(unit)) vacate(slot_of_[unit]);
+}
+
+// The pinned unit that was used least gives its place to `unit`, which is in a slot, if that was used clearly more often.
+void Residency::pin_if_used_more(UnitId unit) {
+  UnitId least = kNoUnit;
+  for (UnitId other = 0; other < units_.size(); ++other) {
+    if (!units_[other].conditional || !is_pinned(other) || state_[other] == State::in_flight) continue;
+    if (places_[other].capacity_bytes < units_[unit].bytes) continue;
+    if (least == kNoUnit || uses_[other] < uses_[least]) least = other;
+  }
+  if (least == kNoUnit || uses_[unit] < uses_[least] + kClearlyMore) return;
+  if (state_[least] == State::resident) {
+    resident_bytes_ -= units_[least].bytes;
+  } else {
+    --absent_pinned_;
+  }
+  state_[least] = State::absent;
+  std::memcpy(places_[least].data, place(unit).data(), static_cast<std::size_t>(units_[unit].bytes));
+  vacate(slot_of_[unit]);
+  std::swap(places_[unit], places_[least]);
+  state_[unit] = State::resident;
+  resident_bytes_ += units_[unit].bytes;
 }
 
 void Residency::set_cursor(UnitId unit) { cursor_ = unit; }

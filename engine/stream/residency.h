@@ -3,6 +3,9 @@
 // Which units are in memory. Owns the pinned memory and the slots; hands out destinations for reads and views of what
 // has arrived. Does no I/O and knows no threads.
 //
+// Which conditional units (experts) are pinned follows what passes use: one that is used more often than a pinned one takes
+// its place.
+//
 // Life of a unit: absent -> (next_read) in flight -> (complete) resident -> (release or eviction; streamed only) absent.
 
 #include <cstdint>
@@ -21,6 +24,9 @@ class Residency {
  public:
   // `units` is copied; memory is allocated here, once.
   [[nodiscard]] static Result<Residency> create(std::vector<Unit> units, const Plan& plan);
+
+  // More pinned units, as `plan` (of raise_plan) says. bad_argument while a read is in flight: the memory of units moves.
+  [[nodiscard]] Result<void> pin_more(const Plan& plan);
 
   [[nodiscard]] std::span<const Unit> units() const { return units_; }
 
@@ -47,7 +53,7 @@ class Residency {
 
   [[nodiscard]] std::uint64_t resident_bytes() const { return resident_bytes_; }
   [[nodiscard]] std::uint64_t peak_resident_bytes() const { return peak_resident_bytes_; }
-  [[nodiscard]] std::uint64_t pinned_capacity_bytes() const { return pinned_.size_bytes(); }
+  [[nodiscard]] std::uint64_t pinned_capacity_bytes() const { return pinned_capacity_bytes_; }
   [[nodiscard]] std::uint64_t slot_capacity_bytes() const { return slots_memory_.size_bytes(); }
 
  private:
@@ -55,25 +61,34 @@ class Residency {
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
   static constexpr UnitId kNoUnit = UINT32_MAX;
 
-  [[nodiscard]] bool is_pinned(UnitId unit) const { return pinned_offset_[unit] != UINT64_MAX; }
+  // Memory of a pinned unit; a unit that takes it over may be smaller.
+  struct Place {
+    std::byte* data = nullptr;  // nullptr: streamed
+    std::uint64_t capacity_bytes = 0;
+  };
+
+  [[nodiscard]] bool is_pinned(UnitId unit) const { return places_[unit].data != nullptr; }
   [[nodiscard]] std::span<std::byte> place(UnitId unit);
   [[nodiscard]] std::uint32_t free_slot() const;
   [[nodiscard]] std::uint32_t slot_used_last() const;
   void vacate(std::uint32_t slot);
+  void pin_if_used_more(UnitId unit);
   [[nodiscard]] std::optional<UnitRead> read_wanted();
   [[nodiscard]] std::optional<UnitRead> prefetch();
   [[nodiscard]] UnitRead start(UnitId unit, std::uint32_t slot, bool urgent);
 
   std::vector<Unit> units_;
   std::vector<State> state_;
-  std::vector<std::uint64_t> pinned_offset_;  // into pinned_; UINT64_MAX: streamed
+  std::vector<Place> places_;                 // into pinned_
+  std::vector<std::uint32_t> uses_;           // of conditional units, since creation
   std::vector<std::uint32_t> slot_of_;        // of streamed units in flight or resident
   std::vector<UnitId> slot_unit_;             // per slot; kNoUnit: free
   UnitId wanted_ = kNoUnit;
   std::vector<UnitId> wanted_soon_;           // in the order asked
-  AlignedBuffer pinned_;
+  std::vector<AlignedBuffer> pinned_;         // of create() and of each pin_more()
   AlignedBuffer slots_memory_;
   std::uint64_t slot_bytes_ = 0;
+  std::uint64_t pinned_capacity_bytes_ = 0;
   UnitId cursor_ = 0;
   std::uint32_t absent_pinned_ = 0;
   std::uint64_t resident_bytes_ = 0;

@@ -3,7 +3,7 @@
 
 export { setAssetBase } from './api/assets.js';
 export { capabilities } from './api/capabilities.js';
-export { deleteModel, listModels, loadModel } from './api/default-api.js';
+export { deleteModel, listModels, loadModel, planModel } from './api/default-api.js';
 export { isolatePage } from './api/isolate-page.js';
 export { openAIClient } from './api/openai/client.js';
 export type {
@@ -39,9 +39,11 @@ export type {
   MemoryReport,
   Model,
   ModelInfo,
+  ModelPlan,
   SpecialTokens,
   ModelSource,
   PassProgress,
+  PlanOptions,
   Pooling,
   RenderChatOptions,
   SamplerName,

@@ -192,26 +192,32 @@ function headerOf(name, shape, quant, tensors) {
   return header.bytes();
 }
 
-function writeAll(file, bytes) {
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+/** Returns where the next bytes go. */
+function writeAll(file, bytes, position) {
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, position + at);
+  return position + bytes.length;
 }
 
 /** A stretch of a pool of random blocks that begins somewhere: tensors differ, and making gigabytes is quick. */
-function writeTensor(file, tensor, random) {
-  if (tensor.isNorm) return writeAll(file, Buffer.from(new Float32Array(tensor.bytes / 4).fill(1).buffer));
+function writeTensor(file, tensor, random, position) {
+  if (tensor.isNorm) {
+    writeAll(file, Buffer.from(new Float32Array(tensor.bytes / 4).fill(1).buffer), position);
+    return;
+  }
   const pool = randomBlocks(tensor.type, tensor.dims[0]);
   const blockBytes = BLOCKS[tensor.type].bytes;
   let at = random.below(pool.length / blockBytes) * blockBytes;
   for (let left = tensor.bytes; left > 0; at = 0) {
     const take = Math.min(left, pool.length - at);
-    writeAll(file, pool.subarray(at, at + take));
+    position = writeAll(file, pool.subarray(at, at + take), position);
     left -= take;
   }
 }
 
 /**
- * Writes FOLDER/shape-quant.gguf and returns its path. `sparse`: the weights are a hole in the file, which takes no disk and
- * reads as zeros; for tests of offsets beyond 4 GiB.
+ * Writes FOLDER/shape-quant.gguf and returns its path. `sparse`: weights are a hole in the file, which takes no disk and reads
+ * as zeros, for tests of offsets beyond 4 GiB: all of them (true), or those of the blocks ('blocks'), which then add nothing
+ * to the residual stream, so that the logits are the same for any number of blocks.
  */
 export function writeModel(folder, name, { layers, vocab, sparse = false, suffix = '' } = {}) {
   const [shapeName, quant] = name.split('-');
@@ -226,17 +232,15 @@ export function writeModel(folder, name, { layers, vocab, sparse = false, suffix
   mkdirSync(folder, { recursive: true });
   const target = path.join(folder, `${name}${suffix}.gguf`);
   const file = openSync(target, 'w');
-  writeAll(file, header);
+  let position = writeAll(file, header, 0);
   const random = new Random(42);
-  let total = header.length;
   for (const tensor of tensors) {
-    total += tensor.bytes + padding(tensor.bytes);
-    if (sparse) continue;
-    writeTensor(file, tensor, random);
-    writeAll(file, Buffer.alloc(padding(tensor.bytes)));
+    const isHole = sparse === true || (sparse === 'blocks' && tensor.name.startsWith('blk.'));
+    if (!isHole) writeTensor(file, tensor, random, position);
+    position += tensor.bytes + padding(tensor.bytes);
   }
-  if (sparse) ftruncateSync(file, total);
+  ftruncateSync(file, position);
   closeSync(file);
-  if (statSync(target).size !== total) throw new Error(`${target} has a wrong size`);
+  if (statSync(target).size !== position) throw new Error(`${target} has a wrong size`);
   return target;
 }

@@ -194,6 +194,100 @@ TEST_F(SessionTest, EveryBudgetBetweenMinimumAndResidentGivesTheSameBitsWithinTh
   EXPECT_GT(opened, 5u);
 }
 
+TEST_F(SessionTest, ThePlanFromTheHeaderIsThePlanOfTheSession) {
+  for (const std::uint64_t budget : {stream::kBudgetMinimum, std::uint64_t{2'500'000}, stream::kBudgetUnlimited}) {
+    const SessionOptions options{.n_ctx = 32, .budget_bytes = budget, .unit_bytes = 4096};
+    open({.n_layers = 4}, options);
+    const auto plan = Session::plan_json(*host_->model_file(), options);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(*plan, session_->describe_json(false));
+  }
+}
+
+TEST_F(SessionTest, ABudgetTooSmallForLargeSlicesGetsSmallerOnes) {
+  MemoryHost host(tiny_model({.type = QuantType::q8_0, .n_layers = 1, .vocab_size = 40'000}));
+  SessionOptions options{.n_ctx = 16, .budget_bytes = stream::kBudgetMinimum, .max_entries = 1};
+  const stream::Plan smallest = (*host.open(options))->plan();
+  ASSERT_GT(smallest.slot_bytes, 2'600'000u) << "all of the output matrix";
+  options.budget_bytes = smallest.total_bytes() - 2'000'000;
+  const auto session = host.open(options);
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_LE((*session)->plan().total_bytes(), options.budget_bytes);
+  EXPECT_LT((*session)->plan().slot_bytes, 1u << 20);
+}
+
+TEST_F(SessionTest, ARaisedBudgetPinsMoreAtOnceAndChangesNoBit) {
+  const TinyModel model{.n_layers = 4};
+  const auto ids = some_tokens(12, 280);
+  const auto reference = run_fresh(tiny_model(model), {.n_ctx = 32, .max_entries = 4}, ids, 4);
+  ASSERT_TRUE(reference);
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    open(model, {.n_ctx = 32, .budget_bytes = stream::kBudgetMinimum, .max_entries = 4, .unit_bytes = 4096}, {.max_in_flight = 3, .reorder = true, .seed = seed});
+    const auto first = run_tokens(*host_, *session_, std::span(ids).first(4), 4);
+    ASSERT_TRUE(first);
+    host_->settle(*session_);
+    const stream::Plan before = session_->plan();
+    EXPECT_FALSE(session_->raise_budget(before.total_bytes() - 1));
+    ASSERT_TRUE(session_->raise_budget(before.total_bytes() + before.weight_bytes / 2));
+    EXPECT_GT(session_->plan().pinned_bytes, before.weight_bytes / 3);
+    const std::uint64_t logits_beyond_plan = 3 * 280 * 4;
+    EXPECT_LE(session_->memory().total_bytes(), session_->plan().total_bytes() + logits_beyond_plan);
+    ASSERT_TRUE(run_tokens(*host_, *session_, std::span(ids).subspan(4, 4), 4));
+    host_->settle(*session_);
+    ASSERT_TRUE(session_->raise_budget(stream::kBudgetUnlimited));
+    EXPECT_EQ(session_->plan().streamed_bytes_per_pass, 0u);
+    const auto last = run_tokens(*host_, *session_, std::span(ids).subspan(8, 4), 4);
+    ASSERT_TRUE(last);
+    EXPECT_TRUE(last->kv == reference->kv);
+    const std::uint64_t bytes = session_->bytes_read();
+    ASSERT_TRUE(run_tokens(*host_, *session_, std::span(ids).first(1), 1));
+    EXPECT_LE(session_->bytes_read() - bytes, 64u * 4) << "everything is there";
+  }
+}
+
+TEST_F(SessionTest, ACacheMovesToAnotherSession) {
+  for (const TinyModel& model : {TinyModel{}, TinyModel{.family = "gemma2", .n_layers = 4, .window = 5}}) {
+    const auto ids = some_tokens(20, 280);
+    for (const std::size_t n_before : {0u, 4u, 9u}) {
+      open(model, {.n_ctx = 32});
+      const auto reference = run_tokens(*host_, *session_, ids, 1);
+      ASSERT_TRUE(reference);
+      open(model, {.n_ctx = 32});
+      ASSERT_TRUE(run_tokens(*host_, *session_, std::span(ids).first(n_before), 4));
+      const std::vector<std::byte> kv = session_->dump_kv();
+      const std::vector<TokenId> history(session_->history().begin(), session_->history().end());
+      ASSERT_EQ(history.size(), n_before);
+      open(model, {.n_ctx = 32, .budget_bytes = stream::kBudgetMinimum, .max_entries = 3, .unit_bytes = 2048});
+      EXPECT_FALSE(session_->restore_kv(history, std::span(kv).first(kv.size() / 2)) && n_before > 0);
+      ASSERT_TRUE(session_->restore_kv(history, kv));
+      EXPECT_EQ(session_->n_past(), n_before);
+      EXPECT_TRUE(session_->dump_kv() == kv);
+      const auto rest = run_tokens(*host_, *session_, std::span(ids).subspan(n_before), 3);
+      ASSERT_TRUE(rest);
+      EXPECT_TRUE(rest->kv == reference->kv) << model.family << " after " << n_before;
+      // Going back behind what a window still holds is refused, as it is without a move.
+      const auto kept = session_->truncate(static_cast<std::uint32_t>(n_before) / 2);
+      ASSERT_TRUE(kept);
+      ASSERT_TRUE(run_tokens(*host_, *session_, std::span(ids).subspan(*kept), 3));
+      EXPECT_TRUE(session_->dump_kv() == reference->kv) << model.family << " resumed at " << *kept;
+    }
+  }
+}
+
+TEST_F(SessionTest, OnlyTheExpertsThatAPassSelectedAreRead) {
+  const TinyModel model{.n_layers = 3, .n_experts = 8};
+  open(model, {.n_ctx = 32, .budget_bytes = stream::kBudgetMinimum, .max_entries = 1, .unit_bytes = 4096});
+  const stream::Plan& plan = session_->plan();
+  ASSERT_TRUE(run_tokens(*host_, *session_, some_tokens(4, 280), 1));
+  host_->settle(*session_);
+  const std::uint64_t before = session_->bytes_read();
+  ASSERT_TRUE(run_tokens(*host_, *session_, some_tokens(10, 280), 1));
+  host_->settle(*session_);
+  const std::uint64_t per_token = (session_->bytes_read() - before) / 10;
+  EXPECT_NEAR(static_cast<double>(per_token), static_cast<double>(plan.read_bytes_per_token), 0.02 * static_cast<double>(plan.read_bytes_per_token));
+  EXPECT_LT(plan.read_bytes_per_token, plan.streamed_bytes_per_pass / 2);
+}
+
 TEST_F(SessionTest, AResidentModelReadsItsWeightsOnce) {
   open({}, {});
   ASSERT_TRUE(run_tokens(*host_, *session_, some_tokens(4, 280), 1));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace layerstream::stream {
@@ -24,6 +25,8 @@ Shape random_shape(std::mt19937_64& random) {
   shape.input.kv_bytes = random() % (64u << 20);
   shape.input.base_activation_bytes = random() % (1u << 20);
   shape.input.entry_activation_bytes = random() % (1u << 17);
+  shape.input.sampler_bytes = random() % (1u << 20);
+  shape.input.conditional_share = 0.25;
   shape.input.max_entries = 1 + static_cast<std::uint32_t>(random() % 512);
   return shape;
 }
@@ -39,6 +42,7 @@ void expect_consistent(const Shape& shape, const Plan& plan) {
     }
   }
   EXPECT_EQ(plan.pinned_bytes, pinned);
+  EXPECT_LE(plan.read_bytes_per_token, streamed);
   EXPECT_EQ(plan.streamed_bytes_per_pass, streamed);
   EXPECT_EQ(plan.slot_bytes, largest);
   EXPECT_GE(plan.max_entries, 1u);
@@ -63,6 +67,7 @@ TEST(Plan, NeverExceedsTheBudgetAndUsesMoreAsItGrows) {
     for (int step = 1; step <= 20; ++step) {
       shape.input.budget_bytes = unlimited->total_bytes() * static_cast<std::uint64_t>(step) / 19 + 1;
       const auto plan = make_plan(shape.input);
+      EXPECT_EQ(plan.has_value(), shape.input.budget_bytes >= unlimited->smallest_bytes);
       if (!plan) {
         EXPECT_EQ(plan.error().code, ErrorCode::budget_too_small);
         continue;
@@ -91,23 +96,75 @@ TEST(Plan, MinimumPinsNothingAndKeepsActivationsBelowTheSlots) {
   }
 }
 
-TEST(Plan, PinsWholeStagesInExecutionOrder) {
-  std::vector<Unit> units;
-  for (std::uint32_t stage = 1; stage <= 4; ++stage) {
-    for (int i = 0; i < 3; ++i) units.push_back({0, 6400, 0, stage, false});
+// Units of equal size, one entry a pass: what is left of the budget after four slots is pinned.
+Plan plan_of(const std::vector<Unit>& units, std::uint64_t n_pinned) {
+  const auto plan = make_plan({.units = units, .max_entries = 1, .conditional_share = 0.5, .budget_bytes = (4 + n_pinned) * 6400});
+  EXPECT_TRUE(plan);
+  return *plan;
+}
+
+TEST(Plan, SpreadsPinnedUnitsOverThePass) {
+  const std::vector<Unit> units(64, {0, 6400, 0, 1, false});
+  for (std::uint64_t n_pinned = 13; n_pinned <= 60; ++n_pinned) {
+    const Plan plan = plan_of(units, n_pinned);
+    ASSERT_EQ(plan.pinned_bytes, n_pinned * 6400);
+    // Every quarter has its share, give or take one.
+    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+      const auto begin = plan.pinned.begin() + static_cast<std::ptrdiff_t>(quarter * 16);
+      const auto n = static_cast<double>(std::count(begin, begin + 16, true));
+      EXPECT_NEAR(n, static_cast<double>(n_pinned) / 4, 1.0) << n_pinned << " pinned, quarter " << quarter;
+    }
   }
-  // Room for twelve: four slots, then two stages and two units of the third.
-  PlanInput input{.units = units, .max_entries = 1, .budget_bytes = 12 * 6400};
-  const auto plan = make_plan(input);
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->pinned, (std::vector<bool>{true, true, true, true, true, true, true, true, false, false, false, false}));
+}
+
+TEST(Plan, PinsWhatEveryPassUsesBeforeExperts) {
+  std::vector<Unit> units(40, {0, 6400, 0, 1, true});
+  for (std::size_t i = 0; i < units.size(); i += 2) units[i].conditional = false;
+  const Plan few = plan_of(units, 14), more = plan_of(units, 26);
+  for (std::size_t i = 0; i < units.size(); ++i) EXPECT_FALSE(few.pinned[i] && units[i].conditional) << i;
+  for (std::size_t i = 0; i < units.size(); i += 2) EXPECT_TRUE(more.pinned[i]) << i;
+  EXPECT_EQ(few.read_bytes_per_token, 6 * 6400u + 10 * 6400u) << "six that every pass reads, half of twenty experts";
+  EXPECT_EQ(more.read_bytes_per_token, 7 * 6400u) << "half of the fourteen experts that are left";
+}
+
+TEST(Plan, LargeModelsReadAPromptInOneSweepWhereThatReadsLess) {
+  const std::vector<Unit> large(600, {0, 8u << 20, 0, 1, false}), small(40, {0, 8u << 20, 0, 1, false});
+  PlanInput input{.units = large, .entry_activation_bytes = 150'000, .max_entries = 512, .budget_bytes = 100u << 20};
+  EXPECT_EQ(make_plan(input)->max_entries, 512u) << "entries for 77 MB save a sweep over 5 GB; pinned, they would save 77 MB a token";
+  input.units = small;
+  EXPECT_LE(make_plan(input)->max_entries, 256u) << "of 335 MB, 77 MB pinned save more than a sweep";
+}
+
+TEST(Plan, RaisingPinsMoreAndKeepsTheRest) {
+  std::mt19937_64 random(3);
+  int raised_some = 0;
+  for (int round = 0; round < 100; ++round) {
+    Shape shape = random_shape(random);
+    shape.input.units = shape.units;
+    const std::uint64_t all = make_plan(shape.input)->total_bytes();
+    shape.input.budget_bytes = all / 2;
+    const auto plan = make_plan(shape.input);
+    if (!plan) continue;
+    for (std::uint64_t budget : {all / 4, all / 2, all * 3 / 4, 2 * all}) {
+      shape.input.budget_bytes = budget;
+      const Plan raised = raise_plan(shape.input, *plan);
+      EXPECT_EQ(raised.max_entries, plan->max_entries);
+      EXPECT_EQ(raised.slots_bytes(), plan->slots_bytes());
+      EXPECT_LE(raised.total_bytes(), std::max(budget, plan->total_bytes()));
+      EXPECT_LE(raised.streamed_bytes_per_pass, plan->streamed_bytes_per_pass);
+      raised_some += raised.pinned_bytes > plan->pinned_bytes ? 1 : 0;
+      for (std::size_t i = 0; i < shape.units.size(); ++i) EXPECT_TRUE(raised.pinned[i] || !plan->pinned[i]);
+    }
+    EXPECT_EQ(raise_plan(shape.input, *plan).streamed_bytes_per_pass, 0u);
+  }
+  EXPECT_GT(raised_some, 100);
 }
 
 TEST(Plan, RefusalItemises) {
   const std::vector<Unit> units = {{0, 1000, 0, 1, false}};
-  const auto plan = make_plan({.units = units, .fixed_bytes = 11, .kv_bytes = 22, .base_activation_bytes = 30, .entry_activation_bytes = 3, .max_entries = 1, .budget_bytes = 99});
+  const auto plan = make_plan({.units = units, .fixed_bytes = 11, .kv_bytes = 22, .base_activation_bytes = 30, .entry_activation_bytes = 3, .sampler_bytes = 5, .max_entries = 1, .budget_bytes = 99});
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().message, "the smallest plan needs 2114 bytes (fixed 11, kv 22, activations 33, 2 slots of 1024), the budget is 99");
+  EXPECT_EQ(plan.error().message, "the smallest plan needs 2119 bytes (fixed 11, kv 22, activations 33, sampler 5, 2 slots of 1024), the budget is 99");
 }
 
 TEST(Plan, SizesThatOverflowAreRefused) {

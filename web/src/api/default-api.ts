@@ -3,7 +3,7 @@
 
 import { browserHost } from './browser-host.js';
 import { createApi } from './package-api.js';
-import type { LoadOptions, Model, ModelSource, StoredModel } from './types.js';
+import type { LoadOptions, Model, ModelPlan, ModelSource, PlanOptions, StoredModel } from './types.js';
 
 const api = createApi(browserHost);
 
@@ -16,6 +16,17 @@ const api = createApi(browserHost);
  */
 export function loadModel(source: ModelSource, options?: LoadOptions): Promise<Model> {
   return api.loadModel(source, options);
+}
+
+/**
+ * How loadModel would spend its memory, from the header alone, and about how fast that would be here. Rejects with
+ * `budget_too_small` and the numbers (`details.neededBytes`, …) when even the smallest plan does not fit.
+ *
+ * @example
+ * const { memory, readBytesPerToken, estimate } = await planModel('/models/8b.gguf', { memoryBudget: 400 * 2 ** 20 });
+ */
+export function planModel(source: ModelSource, options?: PlanOptions): Promise<ModelPlan> {
+  return api.planModel(source, options);
 }
 
 /** Models in this browser's storage, interrupted downloads included (`complete: false`). */

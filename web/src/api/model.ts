@@ -7,6 +7,7 @@ import type { Pooling, Prompt } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
 import { chooseTemplate } from './chat-template.js';
 import { GenerationStream } from './generation.js';
+import { budgetBytesOf } from './budget.js';
 import { rulesOf } from './generation-rules.js';
 import type { Connection } from './host.js';
 import { stringAt } from './json.js';
@@ -55,12 +56,26 @@ function whenAborted(signal: AbortSignal, react: () => void): void {
   }
 }
 
-export class LoadedModel implements Model {
-  readonly info: ModelInfo;
-  readonly #engine: Connection<EngineMethods>;
-  readonly #giveBack: () => Promise<void>;
+export interface OpenedEngine {
+  engine: Connection<EngineMethods>;
+  opened: EngineMethods['open']['result'];
+}
+
+export interface ModelContext {
+  /** Lets go of the weights; called once, also when the engine dies. */
+  giveBack(): Promise<void>;
+  /** Another engine for the same weights. */
+  reopen(budgetBytes: number): Promise<OpenedEngine>;
   /** That of loadModel. */
-  readonly #chatTemplate: string | undefined;
+  chatTemplate?: string;
+}
+
+export class LoadedModel implements Model {
+  #info: ModelInfo;
+  #engine: Connection<EngineMethods>;
+  readonly #context: ModelContext;
+  /** Changes of the budget; answers wait for those under way. */
+  readonly #budgets = new SerialQueue();
   /** Prompts are made one after another, so that answers queue in the order they were asked for. */
   readonly #prompts = new SerialQueue();
   #released: Promise<void> | null = null;
@@ -68,18 +83,15 @@ export class LoadedModel implements Model {
   /** That have begun and not ended. */
   #answers = 0;
 
-  /** `giveBack` lets go of the weights; called once, also when the engine dies. */
-  constructor(
-    info: ModelInfo,
-    engine: Connection<EngineMethods>,
-    giveBack: () => Promise<void>,
-    chatTemplate?: string,
-  ) {
-    this.info = info;
+  constructor(info: ModelInfo, engine: Connection<EngineMethods>, context: ModelContext) {
+    this.#info = info;
     this.#engine = engine;
-    this.#giveBack = giveBack;
-    this.#chatTemplate = chatTemplate;
-    engine.onCrash(() => void this.#release());
+    this.#context = context;
+    this.#releaseWithEngine();
+  }
+
+  get info(): ModelInfo {
+    return this.#info;
   }
 
   chat(messages: readonly ChatMessage[], options: ChatOptions = {}): Generation {
@@ -127,6 +139,19 @@ export class LoadedModel implements Model {
     return this.#engine.client.call('memory', {});
   }
 
+  setBudget(memoryBudget: number | 'min'): Promise<MemoryReport> {
+    return this.#budgets.run(async () => {
+      const budgetBytes = budgetBytesOf(memoryBudget);
+      const { plannedBytes } = await this.memory();
+      if (budgetBytes === -1 || budgetBytes >= plannedBytes) {
+        this.#describe((await this.#engine.client.call('raiseBudget', { budgetBytes })).details);
+      } else {
+        await this.#moveTo(budgetBytes);
+      }
+      return this.memory();
+    });
+  }
+
   dispose(): Promise<void> {
     this.#engine.close(createError('disposed', 'the model was disposed'));
     return this.#release();
@@ -137,13 +162,45 @@ export class LoadedModel implements Model {
   }
 
   #release(): Promise<void> {
-    this.#released ??= this.#giveBack();
+    this.#released ??= this.#context.giveBack();
     return this.#released;
+  }
+
+  #releaseWithEngine(): void {
+    const engine = this.#engine;
+    engine.onCrash(() => void (engine === this.#engine ? this.#release() : null));
+  }
+
+  /** Starts an engine with a smaller plan, which goes on where this one is. */
+  async #moveTo(budgetBytes: number): Promise<void> {
+    if (this.#answers > 0) {
+      throw createError(
+        'busy',
+        `${this.info.name} is answering: its budget can be lowered when that is done`,
+      );
+    }
+    const before = this.#engine;
+    const { engine, opened } = await this.#context.reopen(budgetBytes);
+    try {
+      const { cache } = await before.client.call('exportCache', {});
+      await engine.client.call('importCache', { cache });
+    } catch (error) {
+      engine.close(createError('disposed', 'the conversation could not be moved'));
+      throw error;
+    }
+    this.#engine = engine;
+    this.#releaseWithEngine();
+    this.#describe(opened.details);
+    before.close(createError('disposed', 'the model moved to another engine'));
+  }
+
+  #describe(details: unknown): void {
+    this.#info = { ...this.#info, details };
   }
 
   async #renderPrompt(messages: readonly ChatMessage[], options: ChatOptions): Promise<Prompt> {
     const template = await chooseTemplate(this.info, {
-      wanted: options.template ?? this.#chatTemplate,
+      wanted: options.template ?? this.#context.chatTemplate,
       hasTools: (options.tools?.length ?? 0) > 0,
       hasToken: async (text) => (await this.tokenize(text, { parseSpecial: true })).length === 1,
     });
@@ -169,6 +226,7 @@ export class LoadedModel implements Model {
     }
     this.#answers += 1;
     try {
+      await this.#budgets.idle();
       const prompt = await this.#prompts.run(makePrompt, signal);
       const requestId = this.#nextRequest++;
       const call = { requestId, prompt, sampling, rules };

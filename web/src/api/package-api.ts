@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// loadModel, listModels and deleteModel over a host. One storage worker serves all models of a page; it is started
+// loadModel, planModel, listModels and deleteModel over a host. One storage worker serves all models of a page; it is started
 // when first needed, and anew after it died.
 
 import { createError } from '../errors.js';
 import type { EngineSettings } from '../protocol/data.js';
 import type { AcquireSource, EngineMethods, StorageMethods } from '../protocol/methods.js';
+import { budgetBytesOf } from './budget.js';
 import { chooseEngine } from './choose-engine.js';
 import { Connection, watchByLock, type Host } from './host.js';
 import { stringAt } from './json.js';
-import { LoadedModel } from './model.js';
+import { LoadedModel, type OpenedEngine } from './model.js';
+import { modelPlan } from './model-plan.js';
 import { specialTokensOf } from './special-tokens.js';
-import type { LoadOptions, Model, ModelSource, StoredModel } from './types.js';
+import type { LoadOptions, Model, ModelPlan, ModelSource, PlanOptions, StoredModel } from './types.js';
 
 export interface PackageApi {
   loadModel(source: ModelSource, options?: LoadOptions): Promise<Model>;
+  planModel(source: ModelSource, options?: PlanOptions): Promise<ModelPlan>;
   listModels(): Promise<StoredModel[]>;
   deleteModel(url: string | URL): Promise<boolean>;
 }
@@ -21,6 +24,7 @@ export interface PackageApi {
 type Acquired = StorageMethods['acquire']['result'];
 
 const defaultBudgetBytes = 2 * 2 ** 30;
+const defaultProbeMs = 2000;
 
 async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSettings> {
   const {
@@ -31,15 +35,12 @@ async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSetti
     preTokenizer = '',
   } = options;
   const { unitBytes = 0, threads = 0 } = options;
-  if (memoryBudget !== 'min' && !(memoryBudget > 0)) {
-    throw createError('bad_argument', `memoryBudget is ${memoryBudget}: a number of bytes, or 'min'`);
-  }
+  const budgetBytes = budgetBytesOf(memoryBudget);
   for (const [name, value] of Object.entries({ contextLength, unitBytes, threads })) {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw createError('bad_argument', `${name} is ${value}`, { details: { [name]: value } });
     }
   }
-  const budgetBytes = memoryBudget === 'min' ? 0 : memoryBudget === Infinity ? -1 : Math.floor(memoryBudget);
   const build = await chooseEngine(options, host);
   return { ...build, contextLength, budgetBytes, kvType, attention, unitBytes, preTokenizer };
 }
@@ -73,12 +74,11 @@ export function createApi(host: Host): PackageApi {
     return { kind: 'files', files: source instanceof Blob ? [source] : source };
   }
 
-  async function openEngine(
+  /** Starts an engine with a port to the weights. If `use` fails, the engine is ended. */
+  async function withEngine<T>(
     weights: Connection<StorageMethods>,
-    acquired: Acquired,
-    settings: EngineSettings,
-    options: LoadOptions,
-  ): Promise<{ engine: Connection<EngineMethods>; opened: EngineMethods['open']['result'] }> {
+    use: (engine: Connection<EngineMethods>, storagePort: MessagePort) => Promise<T>,
+  ): Promise<T> {
     const engine = new Connection<EngineMethods>(host.startEngine(), 'engine');
     // Without its weights a model is lost.
     weights.onCrash((error) => engine.crash(error.message, error), engine.ended);
@@ -86,16 +86,45 @@ export function createApi(host: Host): PackageApi {
     const { port1, port2 } = new MessageChannel();
     try {
       await weights.client.call('attach', { port: port1 }, { transfer: [port1] });
-      const opened = await engine.client.call(
-        'open',
-        { storagePort: port2, modelId: acquired.modelId, partBytes: acquired.partBytes, settings },
-        { transfer: [port2], signal: options.signal, onProgress: options.onProgress },
-      );
-      return { engine, opened };
+      return await use(engine, port2);
     } catch (error) {
       engine.close(createError('disposed', 'the model could not be opened'));
       throw error;
     }
+  }
+
+  function openEngine(
+    weights: Connection<StorageMethods>,
+    acquired: Acquired,
+    settings: EngineSettings,
+    { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>,
+  ): Promise<OpenedEngine> {
+    return withEngine(weights, async (engine, storagePort) => {
+      const { modelId, partBytes } = acquired;
+      const call = { storagePort, modelId, partBytes, settings };
+      const opened = await engine.client.call('open', call, { transfer: [storagePort], signal, onProgress });
+      return { engine, opened };
+    });
+  }
+
+  /** `give` gives the weights back. */
+  async function acquire(
+    source: AcquireSource,
+    { headers, signal, onProgress }: LoadOptions,
+  ): Promise<{ weights: Connection<StorageMethods>; acquired: Acquired; give: () => Promise<void> }> {
+    const weights = storageConnection();
+    if (source.kind === 'url') {
+      host.persist();
+    }
+    const release = async ({ modelId }: Acquired): Promise<void> => {
+      await weights.client.call('release', { modelId }).catch(() => undefined);
+    };
+    const acquired = await weights.client.call(
+      'acquire',
+      { source, headers: { ...headers } },
+      { signal, onProgress, onOrphan: (late) => void release(late) },
+    );
+    return { weights, acquired, give: () => release(acquired) };
   }
 
   async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
@@ -103,20 +132,10 @@ export function createApi(host: Host): PackageApi {
     signal?.throwIfAborted();
     const settings = await settingsOf(options, host);
     const from = acquireSource(source);
-    const weights = storageConnection();
-    if (from.kind === 'url') {
-      host.persist();
-    }
-    const give = (acquired: Acquired): Promise<unknown> =>
-      weights.client.call('release', { modelId: acquired.modelId }).catch(() => undefined);
-    const acquired = await weights.client.call(
-      'acquire',
-      { source: from, headers: { ...options.headers } },
-      { signal, onProgress, onOrphan: (late) => void give(late) },
-    );
+    const { weights, acquired, give } = await acquire(from, options);
     try {
       const { engine, opened } = await openEngine(weights, acquired, settings, options);
-      const fileBytes = acquired.partBytes.reduce((sum, bytes) => sum + bytes, 0);
+      const fileBytes = sum(acquired.partBytes);
       onProgress?.({ phase: 'ready', loadedBytes: fileBytes, totalBytes: fileBytes });
       const info = {
         name: stringAt(opened.details, 'name') || nameOf(from),
@@ -132,19 +151,51 @@ export function createApi(host: Host): PackageApi {
         threads: settings.threads,
         details: opened.details,
       };
-      return new LoadedModel(info, engine, async () => void (await give(acquired)), options.chatTemplate);
+      return new LoadedModel(info, engine, {
+        giveBack: give,
+        reopen: (budgetBytes) => openEngine(weights, acquired, { ...settings, budgetBytes }, {}),
+        ...(options.chatTemplate === undefined ? {} : { chatTemplate: options.chatTemplate }),
+      });
     } catch (error) {
-      await give(acquired);
+      await give();
       throw error;
+    }
+  }
+
+  async function planModel(source: ModelSource, options: PlanOptions = {}): Promise<ModelPlan> {
+    const { signal, probeMs = defaultProbeMs } = options;
+    signal?.throwIfAborted();
+    const settings = await settingsOf(options, host);
+    const from = acquireSource(source);
+    const { weights, acquired, give } = await acquire(from, options);
+    try {
+      return await withEngine(weights, async (engine, storagePort) => {
+        const { modelId, partBytes } = acquired;
+        const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: true };
+        const { details, rates } = await engine.client.call('plan', call, {
+          transfer: [storagePort],
+          signal,
+        });
+        engine.close(createError('disposed', 'the plan is made'));
+        const name = stringAt(details, 'name') || nameOf(from);
+        return modelPlan(details, rates, { name, fileBytes: sum(partBytes) });
+      });
+    } finally {
+      await give();
     }
   }
 
   return {
     loadModel,
+    planModel,
     listModels: async () => (await storageConnection().client.call('list', {})).models,
     deleteModel: async (url) =>
       (await storageConnection().client.call('remove', { url: absolute(url) })).removed,
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** The file's name, where the model has none of its own. */

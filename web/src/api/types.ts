@@ -264,6 +264,61 @@ export interface ModelInfo {
   details: unknown;
 }
 
+export interface PlanOptions extends LoadOptions {
+  /** About how long the probes of this device may take. Default 2000; 0: no estimate. */
+  probeMs?: number;
+}
+
+/** How a memory budget would be spent on a model. Bytes, unless said otherwise. */
+export interface ModelPlan {
+  name: string;
+  architecture: string;
+  blockCount: number;
+  contextLength: number;
+  /** Disk: what the model takes in the browser's storage. */
+  fileBytes: number;
+  /** All weights. */
+  weightBytes: number;
+  memory: {
+    /** The program, header, tokenizer, norms, small things. */
+    fixedBytes: number;
+    /** Keys and values of the whole context. */
+    kvBytes: number;
+    /** Of one pass: residual stream, scratch, logits. */
+    activationBytes: number;
+    samplerBytes: number;
+    /** Weights that stay. */
+    pinnedBytes: number;
+    /** Where the others take turns. */
+    slotBytes: number;
+    /** Sum; the wasm memory never grows beyond it. */
+    totalBytes: number;
+  };
+  /** null: unlimited. */
+  budgetBytes: number | null;
+  slots: number;
+  /** The largest slice of a matrix that is read at a time. */
+  sliceBytes: number;
+  /** All weights are pinned: nothing is read after the first pass. */
+  resident: boolean;
+  /** Read from the store for every token of an answer. */
+  readBytesPerToken: number;
+  /** Prompt tokens that one sweep over the weights takes, and the sweeps that a prompt of the whole context takes. */
+  tokensPerSweep: number;
+  sweeps: number;
+  /** null: not asked for. Speeds of this device now; other programs and heat change them. */
+  estimate: {
+    /** Decoding at the beginning of a context. */
+    tokensPerSecond: number;
+    /** If reading cost nothing. */
+    computeTokensPerSecond: number;
+    /** null: the model is not stored here, so there is nothing to read; the estimate leaves reading out. */
+    readBytesPerSecond: number | null;
+  } | null;
+  /** The engine's own description (docs/formats/inspect.md). */
+  details: unknown;
+}
+
 export interface Model {
   readonly info: ModelInfo;
   /** Renders the chat template and answers. */
@@ -280,6 +335,12 @@ export interface Model {
   countTokens(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Promise<number>;
   detokenize(tokens: readonly number[], options?: { withControl?: boolean }): Promise<string>;
   memory(): Promise<MemoryReport>;
+  /**
+   * Changes the memory the engine may use. More acts at once, also in the middle of an answer: more weights stay. Less starts
+   * a new engine and moves the conversation into it (wasm memory never shrinks); rejects with `busy` while an answer is
+   * being computed, with `budget_too_small` if the smallest plan needs more; the model then goes on as it is.
+   */
+  setBudget(memoryBudget: number | 'min'): Promise<MemoryReport>;
   /** Ends the worker and frees its memory. Pending answers are rejected with code `disposed`. */
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -38,12 +38,14 @@ export async function loadModule(
 
 const pageBytes = 65536;
 /** As -sINITIAL_MEMORY of wasm_bindings/CMakeLists.txt. */
-const initialPages = 256;
+const initialPages = 32;
+/** Below 64 MiB no model worth a pool of threads runs. */
+const smallestMaximum = 1024;
 
 /** Shared, as far as this device lets it grow: the maximum is reserved when it is made, and phones refuse 4 GiB. */
 function sharedMemory(): WebAssembly.Memory {
   let refusal: unknown = null;
-  for (let maximum = 65536; maximum >= 2 * initialPages; maximum /= 2) {
+  for (let maximum = 65536; maximum >= smallestMaximum; maximum /= 2) {
     try {
       return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
     } catch (error) {
@@ -52,7 +54,7 @@ function sharedMemory(): WebAssembly.Memory {
   }
   throw createError(
     'out_of_memory',
-    `no shared memory of ${2 * initialPages * pageBytes} bytes: ${messageOf(refusal)}`,
+    `no shared memory of ${smallestMaximum * pageBytes} bytes: ${messageOf(refusal)}`,
     {
       cause: refusal,
     },

@@ -89,6 +89,9 @@ export interface NativeMemory {
   slotBytes: number;
   kvBytes: number;
   activationBytes: number;
+  samplerBytes: number;
+  /** All that the plan counts. */
+  plannedBytes: number;
   residentWeightBytes: number;
   peakResidentWeightBytes: number;
   totalWeightBytes: number;
@@ -104,6 +107,11 @@ export interface NativeEngine {
   addPart(index: number, pointer: number, bytes: number, fileBytes: number): NumberResult;
   /** Parts that the header of part 0 announces (1: not split). */
   partCount(): NumberResult;
+  /** JSON as describe would give it after open, without opening; may be called again and again before open. */
+  plan(options: NativeOptions): TextResult;
+  /** One product of a vector with about `bytes` of weights of a type ("Q4_K"). */
+  probe(type: string, bytes: number, nThreads: number): Status;
+  /** A refusal leaves the parts there. */
   open(options: NativeOptions): Status;
   /** JSON of Session::describe_json. */
   describe(withTensors: boolean): TextResult;
@@ -139,6 +147,11 @@ export interface NativeEngine {
   logprobs(nTop: number): ArrayResult;
   /** value: positions kept, nPast or (windowed layers) 0. */
   truncate(nPast: number): NumberResult;
+  /** Pins more; refused while reads are in flight. */
+  raiseBudget(bytes: number): Status;
+  /** int32 ids of the tokens in the cache. */
+  history(): ArrayResult;
+  restoreKv(idsPointer: number, nIds: number, kvPointer: number, kvBytes: number): Status;
   /** Bytes of Session::dump_kv; count is in bytes. */
   dumpKv(): ArrayResult;
   delete(): void;

@@ -4,8 +4,21 @@
 // old ones.
 
 import { createError } from '../errors.js';
-import type { EngineSettings, MemoryReport, SamplingSettings, TokenLogprobs } from '../protocol/data.js';
-import type { ArrayResult, LayerstreamModule, NativeEngine, NativeRead, Status } from './module-types.js';
+import type {
+  CacheState,
+  EngineSettings,
+  MemoryReport,
+  SamplingSettings,
+  TokenLogprobs,
+} from '../protocol/data.js';
+import type {
+  ArrayResult,
+  LayerstreamModule,
+  NativeEngine,
+  NativeOptions,
+  NativeRead,
+  Status,
+} from './module-types.js';
 
 export interface ReadRequest {
   readonly id: number;
@@ -30,6 +43,8 @@ const wantedNumber: Readonly<Record<PassWants, number>> = {
   'all-hidden': 4,
 };
 const defaultUnitBytes = 8 << 20;
+/** As kSmallestUnitBytes of engine/session/session.cpp. */
+const smallestUnitBytes = 1 << 20;
 
 function check(status: Status): void {
   if (status.code !== '') {
@@ -64,19 +79,28 @@ export class Engine {
     return value;
   }
 
+  /** What open would find and allocate, as describe tells it. */
+  plan(settings: EngineSettings): unknown {
+    const { status, text } = this.#native.plan(nativeOptions(settings));
+    this.#checkBudget(status, settings);
+    return JSON.parse(text);
+  }
+
   open(settings: EngineSettings): void {
-    check(
-      this.#native.open({
-        nCtx: settings.contextLength,
-        budgetBytes: settings.budgetBytes,
-        kvF32: settings.kvType === 'f32',
-        fullAttention: settings.attention === 'full',
-        nThreads: settings.threads,
-        maxEntries: 0,
-        unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
-        preTokenizer: settings.preTokenizer,
-      }),
-    );
+    this.#checkBudget(this.#native.open(nativeOptions(settings)), settings);
+  }
+
+  /** Seconds that one product with `bytes` of weights of a type takes, the best of several within `ms`. */
+  probe(type: string, bytes: number, threads: number, ms: number): number {
+    let best = Infinity;
+    check(this.#native.probe(type, bytes, threads)); // makes the memory, wakes the threads
+    const ends = performance.now() + ms;
+    do {
+      const began = performance.now();
+      check(this.#native.probe(type, bytes, threads));
+      best = Math.min(best, performance.now() - began);
+    } while (performance.now() < ends);
+    return best / 1000;
   }
 
   describe(withTensors = false): unknown {
@@ -93,7 +117,15 @@ export class Engine {
       slotBytes: use.slotBytes,
       kvBytes: use.kvBytes,
       activationBytes: use.activationBytes,
-      totalBytes: use.fixedBytes + use.pinnedBytes + use.slotBytes + use.kvBytes + use.activationBytes,
+      samplerBytes: use.samplerBytes,
+      totalBytes:
+        use.fixedBytes +
+        use.pinnedBytes +
+        use.slotBytes +
+        use.kvBytes +
+        use.activationBytes +
+        use.samplerBytes,
+      plannedBytes: use.plannedBytes,
       residentWeightBytes: use.residentWeightBytes,
       peakResidentWeightBytes: use.peakResidentWeightBytes,
       totalWeightBytes: use.totalWeightBytes,
@@ -247,6 +279,28 @@ export class Engine {
     return this.#copyOut(this.#native.dumpKv(), 1);
   }
 
+  /** Pins more under a larger budget (-1: all). No read may be in flight. */
+  raiseBudget(bytes: number): void {
+    check(this.#native.raiseBudget(bytes));
+  }
+
+  /** What the next engine needs to go on where this one is. */
+  exportCache(): CacheState {
+    return {
+      tokens: Array.from(new Int32Array(this.#copyOut(this.#native.history(), 4).buffer)),
+      kv: this.#copyOut(this.#native.dumpKv(), 1),
+    };
+  }
+
+  /** Into an empty cache. */
+  importCache({ tokens, kv }: CacheState): void {
+    this.#withBytes(tokenBytes(tokens), (idsPointer) =>
+      this.#withBytes(kv, (kvPointer) =>
+        check(this.#native.restoreKv(idsPointer, tokens.length, kvPointer, kv.length)),
+      ),
+    );
+  }
+
   /** No read may be in flight. */
   dispose(): void {
     if (this.#alive) {
@@ -257,6 +311,36 @@ export class Engine {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** JSON of the plan with the smallest slices that are worth reading. */
+  #smallestPlan(settings: EngineSettings): string {
+    const { status, text } = this.#native.plan({
+      ...nativeOptions(settings),
+      budgetBytes: 0,
+      unitBytes: smallestUnitBytes,
+    });
+    check(status);
+    return text;
+  }
+
+  /** A budget that is too small is refused with what the smallest plan needs. */
+  #checkBudget(status: Status, settings: EngineSettings): void {
+    if (status.code !== 'budget_too_small') {
+      check(status);
+      return;
+    }
+    const { plan }: { plan: Record<string, number> } = JSON.parse(this.#smallestPlan(settings));
+    throw createError(status.code, status.message, {
+      details: {
+        budgetBytes: settings.budgetBytes,
+        neededBytes: plan.smallest_bytes,
+        fixedBytes: plan.fixed_bytes,
+        kvBytes: plan.kv_bytes,
+        samplerBytes: plan.sampler_bytes,
+        sliceBytes: plan.slot_bytes,
+      },
+    });
   }
 
   #copyOut({ status, pointer, count }: ArrayResult, bytesPerItem: number): Uint8Array<ArrayBuffer> {
@@ -280,6 +364,19 @@ export class Engine {
       this.#native.release(pointer);
     }
   }
+}
+
+function nativeOptions(settings: EngineSettings): NativeOptions {
+  return {
+    nCtx: settings.contextLength,
+    budgetBytes: settings.budgetBytes,
+    kvF32: settings.kvType === 'f32',
+    fullAttention: settings.attention === 'full',
+    nThreads: settings.threads,
+    maxEntries: 0,
+    unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
+    preTokenizer: settings.preTokenizer,
+  };
 }
 
 function tokenBytes(tokens: readonly number[]): Uint8Array {

@@ -70,8 +70,11 @@ export interface MemoryReport {
   slotBytes: number;
   kvBytes: number;
   activationBytes: number;
+  samplerBytes: number;
   /** Sum of the above. */
   totalBytes: number;
+  /** What the plan counts: never less than the size of the wasm memory. */
+  plannedBytes: number;
   residentWeightBytes: number;
   peakResidentWeightBytes: number;
   totalWeightBytes: number;
@@ -173,6 +176,22 @@ export interface EngineSettings {
   unitBytes: number;
   /** Instead of the file's; empty: the file's. */
   preTokenizer: string;
+}
+
+/** A key-value cache on its way from one engine to the next. */
+export interface CacheState {
+  /** The tokens at positions 0, 1, … */
+  tokens: readonly number[];
+  /** In logical order. */
+  kv: Uint8Array;
+}
+
+/** What a device does, as a probe found it. */
+export interface DeviceRates {
+  /** Bytes of weights per second that a decode step computes with, by tensor type. */
+  kernelBytesPerSecond: Readonly<Record<string, number>>;
+  /** From the store; null where the weights are not stored yet. */
+  readBytesPerSecond: number | null;
 }
 
 /** Half-open range of UTF-16 units. */

@@ -4,6 +4,8 @@
 // entry, and the compiler lists the handler that is missing. Described in docs/formats/protocol.md.
 
 import type {
+  CacheState,
+  DeviceRates,
   EngineSettings,
   Extent,
   GenerationOutcome,
@@ -58,6 +60,28 @@ export interface EngineMethods {
     };
     progress: LoadProgress;
   };
+  /** What open would find and allocate, from the headers alone; and, if asked for, how fast this device is. */
+  plan: {
+    params: {
+      storagePort: MessagePort;
+      modelId: number;
+      partBytes: readonly number[];
+      settings: EngineSettings;
+      /** About how long the probes may take; 0: none. */
+      probeMs: number;
+      /** Reading says how fast the store is (not: how fast a network). */
+      probeReads: boolean;
+    };
+    result: {
+      details: unknown;
+      /** null: not probed. */
+      rates: DeviceRates | null;
+    };
+  };
+  /** Pins more under a larger budget, between two passes. */
+  raiseBudget: { params: { budgetBytes: number }; result: { details: unknown } };
+  exportCache: { params: object; result: { cache: CacheState } };
+  importCache: { params: { cache: CacheState }; result: null };
   generate: {
     params: { requestId: number; prompt: Prompt; sampling: SamplingSettings; rules: GenerationRules };
     result: GenerationOutcome;

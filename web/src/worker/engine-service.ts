@@ -17,6 +17,7 @@ import { EventLoop } from './event-loop.js';
 import { Generator } from './generator.js';
 import { openEngine } from './open-engine.js';
 import { PassRunner } from './pass-runner.js';
+import { planFromHeaders } from './plan-model.js';
 import { PromptTokenizer } from './prompt-tokens.js';
 import { RemoteWeightSource } from './weight-source.js';
 
@@ -55,6 +56,20 @@ export class EngineService {
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       open: (params, context) => this.#queue.run(() => this.#open(params, context), context.signal),
+      plan: (params, context) => this.#queue.run(() => this.#plan(params, context), context.signal),
+      raiseBudget: async ({ budgetBytes }) => {
+        const { engine, runner } = this.#opened();
+        await runner.betweenPasses(() => engine.raiseBudget(budgetBytes));
+        return { details: engine.describe() };
+      },
+      exportCache: async () => {
+        const { engine, runner } = this.#opened();
+        return { cache: await runner.betweenPasses(() => engine.exportCache()) };
+      },
+      importCache: async ({ cache }) => {
+        this.#opened().generator.importCache(cache);
+        return null;
+      },
       generate: (params, context) => this.#generate(params, context),
       stop: async ({ requestId }) => {
         this.#stops.get(requestId)?.abort();
@@ -130,6 +145,21 @@ export class EngineService {
       reads.close(createError('disposed', 'the model could not be opened'));
       storagePort.close();
       throw error;
+    }
+  }
+
+  async #plan(
+    { storagePort, modelId, ...request }: EngineMethods['plan']['params'],
+    { signal }: CallContext<EngineMethods['plan']>,
+  ): Promise<EngineMethods['plan']['result']> {
+    const module = await this.#options.loadModule(request.settings);
+    const reads = new Client<ReadMethods>(storagePort);
+    try {
+      const source = new RemoteWeightSource(reads, modelId);
+      return await planFromHeaders(module, source, { ...request, signal });
+    } finally {
+      reads.close(createError('disposed', 'the plan is made'));
+      storagePort.close();
     }
   }
 

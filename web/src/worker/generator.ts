@@ -6,6 +6,7 @@
 import { createError } from '../errors.js';
 import type { Engine } from '../engine/module.js';
 import type {
+  CacheState,
   FinishReason,
   GenerationOutcome,
   GenerationRules,
@@ -59,6 +60,12 @@ export class Generator {
   /** Something else has used the cache. */
   forget(): void {
     this.#cached = [];
+  }
+
+  /** The cache of another engine, which goes on here. */
+  importCache(cache: CacheState): void {
+    this.#engine.importCache(cache);
+    this.#cached = [...cache.tokens];
   }
 
   async generate(request: GeneratorRequest): Promise<GenerationOutcome> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens a model from its headers alone: each part's prefix grows until the engine has seen the whole header.
+// Opens or plans a model from its headers alone: each part's prefix grows until the engine has seen the whole header.
 
 import { createError } from '../errors.js';
 import { Engine } from '../engine/module.js';
@@ -20,8 +20,21 @@ export interface OpenOptions {
 export async function openEngine(
   module: LayerstreamModule,
   source: WeightSource,
-  { partBytes, settings, signal, onHeader }: OpenOptions,
+  options: OpenOptions,
 ): Promise<Engine> {
+  return withHeaders(module, source, options, (engine) => {
+    engine.open(options.settings);
+    return engine;
+  });
+}
+
+/** The engine knows the headers, but no model is open in it. To be disposed by `use` or its caller. */
+export async function withHeaders<T>(
+  module: LayerstreamModule,
+  source: WeightSource,
+  { partBytes, signal, onHeader }: OpenOptions,
+  use: (engine: Engine) => T | Promise<T>,
+): Promise<T> {
   const engine = new Engine(module);
   try {
     for (const [part, fileBytes] of partBytes.entries()) {
@@ -36,8 +49,7 @@ export async function openEngine(
         { details: { announcedParts: announced, givenParts: partBytes.length } },
       );
     }
-    engine.open(settings);
-    return engine;
+    return await use(engine);
   } catch (error) {
     engine.dispose();
     throw error;

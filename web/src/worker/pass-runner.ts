@@ -2,6 +2,7 @@
 // Drives passes: starts the reads the engine asks for, lets it compute in slices that are short enough for messages
 // to come in between, and ends every pass cleanly: done, cancelled or failed, no read of it is left in flight.
 
+import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
 import type { Engine, PassWants, ReadRequest } from '../engine/module.js';
 import type { EventLoop } from './event-loop.js';
@@ -25,6 +26,8 @@ export class PassRunner {
   readonly #engine: Engine;
   readonly #source: WeightSource;
   readonly #loop: EventLoop;
+  /** Passes, and what must not happen during one. */
+  readonly #turns = new SerialQueue();
   readonly #inFlight = new Set<Promise<void>>();
   #bytesInFlight = 0;
   #readError: unknown = null;
@@ -37,7 +40,19 @@ export class PassRunner {
   }
 
   /** One pass over `tokens` at the engine's position. If it throws, the engine is as it was before. */
-  async run(tokens: readonly number[], wanted: PassWants, { signal, onBlock }: PassOptions): Promise<void> {
+  run(tokens: readonly number[], wanted: PassWants, options: PassOptions): Promise<void> {
+    return this.#turns.run(() => this.#pass(tokens, wanted, options));
+  }
+
+  /** Runs `task` when no pass is under way and no read is in flight. */
+  betweenPasses<T>(task: () => T): Promise<T> {
+    return this.#turns.run(async () => {
+      await this.settle();
+      return task();
+    });
+  }
+
+  async #pass(tokens: readonly number[], wanted: PassWants, { signal, onBlock }: PassOptions): Promise<void> {
     signal.throwIfAborted();
     this.#readError = null;
     this.#engine.beginPass(tokens, wanted);
