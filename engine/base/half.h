@@ -11,16 +11,11 @@ namespace layerstream {
 [[nodiscard]] constexpr float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
   const std::uint32_t exponent = (half >> 10) & 0x1fu;
-  std::uint32_t mantissa = half & 0x3ffu;
+  const std::uint32_t mantissa = half & 0x3ffu;
   if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
   if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
-  if (mantissa == 0) return std::bit_cast<float>(sign);
-  std::uint32_t shift = 0;
-  while ((mantissa & 0x400u) == 0) {
-    mantissa <<= 1;
-    ++shift;
-  }
-  return std::bit_cast<float>(sign | ((113u - shift) << 23) | ((mantissa & 0x3ffu) << 13));
+  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
 }
 
 // float -> IEEE half, round to nearest even; overflow becomes infinity, NaN stays NaN (quiet).

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Quantised weights times int8 activations on the file layout, 1..C columns by 1..R rows at a time.
-//   y[c][r] = sum over blocks b of float(I[r][c][b]) * (S[r][b] * xs[c][b])   (see quant/quant_traits.h)
-// A tile is four activation blocks (128 values) of R rows and C columns: integer dots first (order free, exact), then four
-// terms per (row, column) in one vector, lanes = blocks; a transpose turns lanes into (row, column) pairs, and the
-// pairs' accumulators take the four terms one after the other. So each pair has one accumulator with one order, whatever R, C.
+// Quantised weights times one int8 activation column on the file layout, R rows at a time.
+//   y[r] = sum over blocks b of float(I[r][b]) * (S[r][b] * xs[b])   (see quant/quant_traits.h)
+// A tile is four activation blocks (128 values) of R rows: integer dots first (order free, exact), then four terms per row in one
+// vector, lanes = blocks; a transpose turns lanes into rows, and the rows' accumulators take the four terms one after the
+// other. So each row has one accumulator with one order, whatever R.
 // Tail: a row of small quant blocks may end with 1..3 activation blocks; the missing terms are +0, which never changes a sum
-// that started at +0. Alignment: none. Bound by integer arithmetic from the first column on.
+// that started at +0. Alignment: none. Bound by integer arithmetic.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace layerstream::kernels {
 
-// C activation columns beginning at one column of an Activations.
+// Quantised activations from one column, and one block, of an Activations on.
 struct Q8Columns {
   const std::int8_t* q = nullptr;
   const float* scales = nullptr;
@@ -32,15 +32,15 @@ struct WeightRows {
   std::size_t row_bytes = 0;
 };
 
-// The kernel of R x C. D is simd::Dot or simd::ExactDot.
-template <quant::IntegerTrait Q, typename D, std::size_t R, std::size_t C>
+// D is simd::Dot or simd::ExactDot. R <= 4.
+template <quant::IntegerTrait Q, typename D, std::size_t R>
 class Q8Kernel {
  public:
   // Whether rows can hold a code that D cannot take exactly.
   static constexpr bool kWatchCodes = Q::kCodes == quant::Codes::signed8 && Q::kMaxCode > 127 && !D::kMinus128Exact;
 
-  // Writes y[c * y_stride + r]. False: the rows hold such a code, nothing was written.
-  static bool run(const WeightRows& w, const Q8Columns& x, float* y, std::size_t y_stride) {
+  // Writes y[0..R-1]. False: the rows hold such a code, nothing was written.
+  static bool run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8Kernel kernel(w, x);
     const std::size_t n_blocks = x.length / quant::kActivationBlock;
     const std::size_t n_tiles = n_blocks / quant::kTileBlocks;
@@ -51,12 +51,11 @@ class Q8Kernel {
     if constexpr (kWatchCodes) {
       if (D::any_top_bit(kernel.seen_)) return false;
     }
-    simd::unroll<R * C>([&](auto i) { y[(i % C) * y_stride + i / C] = kernel.acc_[i / 4][i % 4]; });
+    for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
     return true;
   }
 
  private:
-  static constexpr std::size_t kGroups = (R * C + 3) / 4;  // accumulators, four (row, column) pairs each
   static constexpr bool kPartTiles = type_info(Q::kType).block_elements < quant::kTile;
   static constexpr bool kSigned = Q::kCodes == quant::Codes::signed8;
   static constexpr bool kWide = Q::kSubScale == quant::SubScale::per16_wide;
@@ -64,7 +63,7 @@ class Q8Kernel {
 
   using SubScales = std::conditional_t<kWide, quant::WideSubScales, quant::SubScales>;
 
-  // Integer dots of one (row, column): per block, or per half block where sub-scales differ inside a block.
+  // Integer dots of a row: per block, or per half block where sub-scales differ inside a block.
   struct Dots {
     simd::i32x4 whole[quant::kTileBlocks];
     simd::i32x4 second[kPer16 ? quant::kTileBlocks : 1];
@@ -82,26 +81,20 @@ class Q8Kernel {
     }
   }
 
-  // Block K of the tile: decode the weights of each row once, use them for every column.
+  // Block K of a tile of row r.
   template <std::size_t K>
-  LAYERSTREAM_INLINE void add_block(std::size_t tile, Dots (&dots)[R * C]) {
+  LAYERSTREAM_INLINE void add_block(std::size_t r, std::size_t tile, Dots& dots) {
     const std::int8_t* x = x_.q + (tile * quant::kTileBlocks + K) * quant::kActivationBlock;
-    simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
-      const quant::CodePair codes = Q::codes(quant::tile_at<Q>(row(r), tile), std::integral_constant<std::size_t, K>{});
-      const auto first = prepare(codes.first);
-      const auto second = prepare(codes.second);
-      if constexpr (kWatchCodes) seen_ |= D::top_bits(first) | D::top_bits(second);
-      simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
-        const std::int8_t* column = x + c * x_.length;
-        Dots& out = dots[r * C + c];
-        if constexpr (kPer16) {
-          out.whole[K] = D::dot16(column, first);
-          out.second[K] = D::dot16(column + 16, second);
-        } else {
-          out.whole[K] = D::template dot32<Q::kMaxCode>(column, first, second);
-        }
-      });
-    });
+    const quant::CodePair codes = Q::codes(quant::tile_at<Q>(row(r), tile), std::integral_constant<std::size_t, K>{});
+    const auto first = prepare(codes.first);
+    const auto second = prepare(codes.second);
+    if constexpr (kWatchCodes) seen_ |= D::top_bits(first) | D::top_bits(second);
+    if constexpr (kPer16) {
+      dots.whole[K] = D::dot16(x, first);
+      dots.second[K] = D::dot16(x + 16, second);
+    } else {
+      dots.whole[K] = D::template dot32<Q::kMaxCode>(x, first, second);
+    }
   }
 
   static LAYERSTREAM_INLINE SubScales sub_scales(quant::Tile tile, [[maybe_unused]] std::size_t count) {
@@ -137,53 +130,43 @@ class Q8Kernel {
     }
   }
 
+  // Row by row, so that few sums are alive at a time: the registers are sixteen.
   template <bool Full>
   LAYERSTREAM_INLINE void add_tile(std::size_t tile, std::size_t count) {
-    Dots dots[R * C];
-    if constexpr (Full) {
-      simd::unroll<quant::kTileBlocks>([&](auto k) __attribute__((always_inline)) { add_block<k>(tile, dots); });
-    } else {
-      for (Dots& d : dots) d = Dots{};
-      simd::unroll<quant::kTileBlocks - 1>([&](auto k) __attribute__((always_inline)) {
-        if (k < count) add_block<k>(tile, dots);
+    simd::f32x4 terms[4] = {};
+    simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
+      Dots dots = {};
+      simd::unroll<Full ? quant::kTileBlocks : quant::kTileBlocks - 1>([&](auto k) __attribute__((always_inline)) {
+        if (Full || k < count) add_block<k>(r, tile, dots);
       });
-    }
-    simd::f32x4 terms[kGroups * 4] = {};
-    simd::unroll<R>([&](auto r) __attribute__((always_inline)) { row_terms<Full, r>(tile, count, dots, terms); });
-    simd::unroll<kGroups>([&](auto g) __attribute__((always_inline)) {
-      simd::f32x4* t = terms + 4 * g;
-      simd::transpose(t[0], t[1], t[2], t[3]);
-      acc_[g] = (((acc_[g] + t[0]) + t[1]) + t[2]) + t[3];
+      terms[r] = row_terms<Full>(r, tile, count, dots);
     });
+    simd::transpose(terms[0], terms[1], terms[2], terms[3]);
+    acc_ = (((acc_ + terms[0]) + terms[1]) + terms[2]) + terms[3];
   }
 
-  // The float side of row r: terms of its C columns, lanes = blocks.
-  template <bool Full, std::size_t r>
-  LAYERSTREAM_INLINE void row_terms(std::size_t tile, std::size_t count, const Dots (&dots)[R * C], simd::f32x4* terms) const {
-    const std::size_t stride = x_.length / quant::kActivationBlock;
+  // The float side of row r, lanes = blocks.
+  template <bool Full>
+  LAYERSTREAM_INLINE simd::f32x4 row_terms(std::size_t r, std::size_t tile, std::size_t count, const Dots& dots) const {
+    if constexpr (Full) count = quant::kTileBlocks;
     const quant::Tile weights = quant::tile_at<Q>(row(r), tile);
-    const simd::f32x4 scales = Q::scales(weights, Full ? quant::kTileBlocks : count);
-    const SubScales sub = sub_scales(weights, Full ? quant::kTileBlocks : count);
-    simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
-      const std::size_t at = c * stride + tile * quant::kTileBlocks;
-      const simd::f32x4 xs = Full ? simd::load_f32(x_.scales + at) : simd::load_f32_part(x_.scales + at, count);
-      simd::i32x4 sums = {};
-      if constexpr (Q::kOffset != 0 || Q::kHasMinimum) {
-        sums = Full ? simd::load_i32(x_.sums + at) : simd::load_i32_part(x_.sums + at, count);
-      }
-      simd::f32x4 term = integers(dots[r * C + c], sums, sub) * (scales * xs);
-      if constexpr (Q::kHasMinimum) {
-        const simd::f32x4 minimums = Q::minimums(weights, Full ? quant::kTileBlocks : count);
-        const simd::i32x4 n = simd::dot_i16(simd::as_i16(sums), Q::sub_minimums(weights));
-        term -= simd::to_f32(n) * (minimums * xs);
-      }
-      terms[r * C + c] = term;
-    });
+    const std::size_t at = tile * quant::kTileBlocks;
+    const simd::f32x4 xs = Full ? simd::load_f32(x_.scales + at) : simd::load_f32_part(x_.scales + at, count);
+    simd::i32x4 sums = {};
+    if constexpr (Q::kOffset != 0 || Q::kHasMinimum) {
+      sums = Full ? simd::load_i32(x_.sums + at) : simd::load_i32_part(x_.sums + at, count);
+    }
+    simd::f32x4 term = integers(dots, sums, sub_scales(weights, count)) * (Q::scales(weights, count) * xs);
+    if constexpr (Q::kHasMinimum) {
+      const simd::i32x4 n = simd::dot_i16(simd::as_i16(sums), Q::sub_minimums(weights));
+      term -= simd::to_f32(n) * (Q::minimums(weights, count) * xs);
+    }
+    return term;
   }
 
   WeightRows w_;
   Q8Columns x_;
-  simd::f32x4 acc_[kGroups] = {};
+  simd::f32x4 acc_ = {};
   simd::i8x16 seen_ = {};
 };
 

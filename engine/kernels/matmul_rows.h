@@ -1,83 +1,101 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Matrix products on the file layout: which rows meet which columns, and in what tiles. The arithmetic is in
-// matmul_q8.h and matmul_f32.h; the order of sums does not depend on anything decided here.
-//
-// Rows are taken in panels that stay in the first-level cache while all column groups pass over them, so weights are read
-// from memory once, whatever the number of columns.
+// Matrix products: which rows meet which columns, and in what tiles. The arithmetic is in matmul_q8.h (one column),
+// matmul_packed.h (several) and matmul_f32.h; the order of sums does not depend on anything decided here.
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/matmul_f32.h"
 #include "kernels/matmul_group.h"
+#include "kernels/matmul_packed.h"
 #include "kernels/matmul_q8.h"
 #include "quant/registry.h"
 
 namespace layerstream::kernels {
 
-inline constexpr std::size_t kPanelBytes = 24 * 1024;
+// Rows of float weights that all columns pass over while they lie in the first-level cache.
+inline constexpr std::size_t kFloatPanelBytes = 24 * 1024;
 
-template <quant::IntegerTrait Q, std::size_t R, std::size_t C>
-void multiply_tile(const Job& job, std::size_t row, std::size_t column) {
+// Rows [begin, end) of one column after the other.
+template <quant::IntegerTrait Q>
+void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
+  const auto tile = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row, const Q8Columns& x, float* y) {
+    const WeightRows w{job.w.row(row), job.w.row_bytes};
+    using Kernel = Q8Kernel<Q, simd::Dot, R>;
+    if (Kernel::run(w, x, y + row)) return;
+    if constexpr (Kernel::kWatchCodes) (void)Q8Kernel<Q, simd::ExactDot, R>::run(w, x, y + row);
+  };
   const std::size_t length = job.x.length;
   const std::size_t blocks = length / quant::kActivationBlock;
-  const WeightRows w{job.w.row(row), job.w.row_bytes};
-  const Q8Columns x{job.x.q8 + column * length, job.x.q8_scales + column * blocks, job.x.q8_sums + column * blocks, length};
-  float* y = job.y + column * job.y_stride + row;
-  using Kernel = Q8Kernel<Q, simd::Dot, R, C>;
-  if (Kernel::run(w, x, y, job.y_stride)) return;
-  if constexpr (Kernel::kWatchCodes) Q8Kernel<Q, simd::ExactDot, R, C>::run(w, x, y, job.y_stride);
-}
-
-template <quant::FloatTrait Q, std::size_t R, std::size_t C>
-void multiply_tile(const Job& job, std::size_t row, std::size_t column) {
-  FloatKernel<Q, R, C>::run(job.w.row(row), job.w.row_bytes, job.x.f32 + column * job.x.length, job.x.length,
-                            job.y + column * job.y_stride + row, job.y_stride);
-}
-
-// Rows at a time: several rows share the loads of x and overlap the chains of additions, until the registers run out.
-// With more columns the columns do that. Measured; which number is best depends on the back end.
-template <quant::Trait Q, std::size_t C>
-constexpr std::size_t rows_at_once() {
-  if constexpr (C > 1) {
-    return 1;
-  } else if constexpr (quant::FloatTrait<Q>) {
-    return 2;
-  } else {
-    return Q::kCodes == quant::Codes::signed8 ? simd::Dot::kRowsSigned : simd::Dot::kRowsUnsigned;
+  for (std::size_t c = 0; c < job.x.n_columns; ++c) {
+    const Q8Columns x{job.x.q8 + c * length, job.x.q8_scales + c * blocks, job.x.q8_sums + c * blocks, length};
+    float* y = job.y + c * job.y_stride;
+    std::size_t row = begin;
+    for (; row + 4 <= end; row += 4) tile(std::integral_constant<std::size_t, 4>{}, row, x, y);
+    for (; row < end; ++row) tile(std::integral_constant<std::size_t, 1>{}, row, x, y);
   }
 }
 
-template <quant::Trait Q, std::size_t C>
-void multiply_rows(const Job& job, std::size_t begin, std::size_t end, std::size_t column) {
-  constexpr std::size_t kRows = rows_at_once<Q, C>();
-  std::size_t row = begin;
-  for (; row + kRows <= end; row += kRows) multiply_tile<Q, kRows, C>(job, row, column);
-  if constexpr (kRows > 1) {
-    for (; row < end; ++row) multiply_tile<Q, 1, C>(job, row, column);
+template <quant::FloatTrait Q>
+void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
+  const auto tile = [&]<std::size_t R, std::size_t C>(std::index_sequence<R, C>, std::size_t row, std::size_t column) {
+    FloatKernel<Q, R, C>::run(job.w.row(row), job.w.row_bytes, job.x.f32 + column * job.x.length, job.x.length,
+                              job.y + column * job.y_stride + row, job.y_stride);
+  };
+  const std::size_t panel = std::max<std::size_t>(2, kFloatPanelBytes / std::max<std::size_t>(1, job.w.row_bytes));
+  for (std::size_t first = begin; first < end; first += panel) {
+    const std::size_t last = std::min(end, first + panel);
+    std::size_t column = 0;
+    for (; column + 2 <= job.x.n_columns; column += 2) {
+      for (std::size_t row = first; row < last; ++row) tile(std::index_sequence<1, 2>{}, row, column);
+    }
+    if (column == job.x.n_columns) continue;
+    std::size_t row = first;
+    for (; row + 2 <= last; row += 2) tile(std::index_sequence<2, 1>{}, row, column);
+    if (row < last) tile(std::index_sequence<1, 1>{}, row, column);
   }
+}
+
+// Rows [begin, end), a multiple of four, by way of panels. False: some rows hold a code that panels cannot take.
+template <quant::IntegerTrait Q>
+[[nodiscard]] bool multiply_packed_rows(const Job& job, std::size_t begin, std::size_t end) {
+  using Form = FormOf<Q>;
+  alignas(16) PackedBlock<Form> panel[kPanelGroups][kPanelBlocks];
+  const std::size_t n_blocks = job.x.length / quant::kActivationBlock;
+  for (std::size_t row = begin; row < end; row += kPanelGroups * kPackedRows) {
+    const std::size_t n_groups = std::min(kPanelGroups, (end - row) / kPackedRows);
+    float* y = job.y + row;
+    for (std::size_t c = 0; c < job.x.n_columns; ++c) std::fill_n(y + c * job.y_stride, n_groups * kPackedRows, 0.0f);
+    for (std::size_t block = 0; block < n_blocks; block += kPanelBlocks) {
+      const std::size_t count = std::min(kPanelBlocks, n_blocks - block);
+      for (std::size_t g = 0; g < n_groups; ++g) {
+        const std::byte* rows = job.w.row(row + g * kPackedRows);
+        if (!pack_rows<Q>(rows, job.w.row_bytes, block / quant::kTileBlocks, count, panel[g])) return false;
+      }
+      const Q8Columns x{job.x.q8 + block * quant::kActivationBlock, job.x.q8_scales + block, job.x.q8_sums + block, job.x.length};
+      multiply_panel_columns<Form>(panel, n_groups, count, x, job.x.n_columns, Q::kOffset, y, job.y_stride);
+    }
+  }
+  return true;
 }
 
 // A function of its own for each type: one with all of them is too much for optimisers, and a name to look for
 // (scripts/check-opcodes.mjs).
 template <quant::Trait Q>
-[[gnu::noinline]] void multiply_panel(const Job& job, std::size_t begin, std::size_t end) {
-  std::size_t column = 0;
+[[gnu::noinline]] void multiply_matrix(const Job& job, std::size_t begin, std::size_t end) {
   if constexpr (quant::IntegerTrait<Q>) {
-    for (; column + 4 <= job.x.n_columns; column += 4) multiply_rows<Q, 4>(job, begin, end, column);
+    if (job.x.n_columns >= kPackedColumns) {
+      const std::size_t packed = begin + (end - begin) / kPackedRows * kPackedRows;
+      if (multiply_packed_rows<Q>(job, begin, packed)) begin = packed;
+    }
   }
-  for (; column + 2 <= job.x.n_columns; column += 2) multiply_rows<Q, 2>(job, begin, end, column);
-  for (; column < job.x.n_columns; ++column) multiply_rows<Q, 1>(job, begin, end, column);
+  multiply_columns<Q>(job, begin, end);
 }
 
 template <typename Group>
 bool multiply_group(const Job& job, std::size_t row_begin, std::size_t row_end) {
-  return quant::with_quant<Group>(job.w.type, [&]<typename Q>(std::type_identity<Q>) {
-    const std::size_t panel = std::max<std::size_t>(4, kPanelBytes / std::max<std::size_t>(1, job.w.row_bytes) / 4 * 4);
-    for (std::size_t row = row_begin; row < row_end; row += panel) {
-      multiply_panel<Q>(job, row, std::min(row_end, row + panel));
-    }
-  });
+  return quant::with_quant<Group>(job.w.type, [&]<typename Q>(std::type_identity<Q>) { multiply_matrix<Q>(job, row_begin, row_end); });
 }
 
 }  // namespace layerstream::kernels

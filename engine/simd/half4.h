@@ -1,9 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Four halves <-> four floats, equal to base/half.h for every finite number and infinity; NaN stays NaN (its
-// payload is not part of the contract). Integer arithmetic and one exact float addition: no subnormal operand ever
-// enters a multiplication, which costs a microcode assist on some CPUs (scales of small weights are subnormal).
+// Four halves <-> four floats, equal to base/half.h for every finite number and infinity; NaN stays NaN (its payload is not
+// part of the contract) except where said.
+// Scales are converted by integer arithmetic and one exact float addition: a subnormal operand of a multiplication costs a
+// microcode assist on some CPUs, and scales of small weights are often subnormal; values of weights and caches seldom are.
 
+#include "base/half.h"
 #include "simd/simd.h"
 
 namespace layerstream::simd {
@@ -39,14 +41,18 @@ LAYERSTREAM_INLINE u32x4 float_to_half4(f32x4 values) {
   return sign | (large & is_large) | (finite & ~is_large);
 }
 
-// Four halves, 8 bytes.
-LAYERSTREAM_INLINE f32x4 load_half4(const void* p) { return half_to_float4(load_u16_as_u32(p)); }
+// Four halves, 8 bytes, of any value; a NaN becomes an infinity. The exponent is moved by multiplications, exact for subnormals
+// too, by way of a range in which just the halves that are not finite overflow.
+LAYERSTREAM_INLINE f32x4 load_half4(const void* p) {
+  const u32x4 bits = as_u32(load_i16_as_i32(p)) << 13;  // sign, three copies of it, exponent, mantissa
+  return ((as_f32(bits & 0x8fffffffu) * 0x1p127f) * 0x1p97f) * 0x1p-112f;
+}
 
-// The half at p in every lane.
+// The half at p in every lane. Scalar: those instructions run beside the vector ones.
 LAYERSTREAM_INLINE f32x4 splat_half4(const std::byte* p) {
   std::uint16_t half;
   std::memcpy(&half, p, sizeof half);
-  return half_to_float4(splat_u32(half));
+  return splat_f32(half_to_float(half));
 }
 
 // The half at p, at p + stride, ...: `count` (1..4) of them, the other lanes zero.

@@ -21,6 +21,9 @@ LAYERSTREAM_INLINE f32x4 pmin(f32x4 a, f32x4 b) { return (f32x4)_mm_min_ps((__m1
 LAYERSTREAM_INLINE f32x4 pmax(f32x4 a, f32x4 b) { return (f32x4)_mm_max_ps((__m128)b, (__m128)a); }
 LAYERSTREAM_INLINE i32x4 max_i32(i32x4 a, i32x4 b) { return (i32x4)_mm_max_epi32((__m128i)a, (__m128i)b); }
 LAYERSTREAM_INLINE i32x4 dot_i16(i16x8 a, i16x8 b) { return (i32x4)_mm_madd_epi16((__m128i)a, (__m128i)b); }
+LAYERSTREAM_INLINE i32x4 load_i16_as_i32(const void* p) {
+  return (i32x4)_mm_cvtepi16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
+}
 LAYERSTREAM_INLINE u32x4 load_u16_as_u32(const void* p) {
   return (u32x4)_mm_cvtepu16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
 }
@@ -40,32 +43,37 @@ struct Dot {
     i8x16 codes;
   };
   static constexpr bool kMinus128Exact = true;
-  // Rows a single-column kernel takes at once (registers and loads of this back end, measured: 4 unsigned ones are within 10 %
-  // of 2, better or worse by type, and take twice as long to compile).
-  static constexpr std::size_t kRowsUnsigned = 2;
-  static constexpr std::size_t kRowsSigned = 4;
 
   static LAYERSTREAM_INLINE Unsigned prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
   static LAYERSTREAM_INLINE Signed prepare_signed(i8x16 codes) { return {(i8x16)_mm_abs_epi8((__m128i)codes), codes}; }
 
-  static LAYERSTREAM_INLINE i16x8 pairs(const std::int8_t* x, Unsigned w) {
-    return (i16x8)_mm_maddubs_epi16((__m128i)w.codes, (__m128i)load_u8(x));
-  }
-  static LAYERSTREAM_INLINE i16x8 pairs(const std::int8_t* x, Signed w) {
-    return (i16x8)_mm_maddubs_epi16((__m128i)w.magnitudes, _mm_sign_epi8((__m128i)load_u8(x), (__m128i)w.codes));
+  static LAYERSTREAM_INLINE i16x8 pairs(u8x16 x, Unsigned w) { return (i16x8)_mm_maddubs_epi16((__m128i)w.codes, (__m128i)x); }
+  static LAYERSTREAM_INLINE i16x8 pairs(u8x16 x, Signed w) {
+    return (i16x8)_mm_maddubs_epi16((__m128i)w.magnitudes, _mm_sign_epi8((__m128i)x, (__m128i)w.codes));
   }
   template <typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Weights w) {
-    return dot_i16(pairs(x, w), splat_i16(1));
+    return dot_i16(pairs(load_u8(x), w), splat_i16(1));
   }
   template <int kMaxCode, typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Weights first, Weights second) {
     if constexpr (kMaxCode <= 64) {  // four products fit into 16 bits
-      return dot_i16(pairs(x, first) + pairs(x + 16, second), splat_i16(1));
+      return dot_i16(pairs(load_u8(x), first) + pairs(load_u8(x + 16), second), splat_i16(1));
     } else {
       return dot16(x, first) + dot16(x + 16, second);
     }
   }
+
+  // Four rows times four values of x, weights row after row: lanes are rows.
+  using RowSums = i32x4;
+  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) { return sums; }
+  template <typename Weights>
+  static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Weights w) {
+    std::int32_t four;
+    std::memcpy(&four, x, sizeof four);
+    sums += dot_i16(pairs((u8x16)splat_i32(four), w), splat_i16(1));
+  }
+  static LAYERSTREAM_INLINE i32x4 rows(RowSums sums) { return sums; }
 };
 
 #else  // plain vector extensions
@@ -79,6 +87,11 @@ LAYERSTREAM_INLINE i32x4 dot_i16(i16x8 a, i16x8 b) {
   return a_even * b_even + ((i32x4)a >> 16) * ((i32x4)b >> 16);
 }
 
+LAYERSTREAM_INLINE i32x4 load_i16_as_i32(const void* p) {
+  std::int16_t v[4];
+  std::memcpy(v, p, sizeof v);
+  return i32x4{v[0], v[1], v[2], v[3]};
+}
 LAYERSTREAM_INLINE u32x4 load_u16_as_u32(const void* p) {
   std::uint16_t v[4];
   std::memcpy(v, p, sizeof v);
@@ -101,10 +114,6 @@ struct Dot {
   using Unsigned = Codes;
   using Signed = Codes;
   static constexpr bool kMinus128Exact = true;
-  // Rows a single-column kernel takes at once (registers and loads of this back end, measured: 4 unsigned ones are within 10 %
-  // of 2, better or worse by type, and take twice as long to compile).
-  static constexpr std::size_t kRowsUnsigned = 2;
-  static constexpr std::size_t kRowsSigned = 4;
 
   static LAYERSTREAM_INLINE i16x8 widen(const std::int8_t* p) { return i16x8{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]}; }
   static LAYERSTREAM_INLINE Codes prepare_signed(i8x16 codes) {
@@ -119,6 +128,21 @@ struct Dot {
   template <int kMaxCode>
   static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Codes first, Codes second) {
     return dot16(x, first) + dot16(x + 16, second);
+  }
+
+  // Four rows times four values of x, weights row after row. Lanes: two partial sums of each of two rows.
+  struct RowSums {
+    i32x4 low;
+    i32x4 high;
+  };
+  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) { return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})}; }
+  static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Codes w) {
+    const i16x8 values = {x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3]};
+    sums.low += dot_i16(values, w.low);
+    sums.high += dot_i16(values, w.high);
+  }
+  static LAYERSTREAM_INLINE i32x4 rows(const RowSums& sums) {
+    return __builtin_shufflevector(sums.low, sums.high, 0, 2, 4, 6) + __builtin_shufflevector(sums.low, sums.high, 1, 3, 5, 7);
   }
 };
 

@@ -24,6 +24,7 @@
 // In the back ends:
 //   pmin pmax      b < a ? b : a and a < b ? b : a, so a NaN in a stays, a NaN in b is ignored     1
 //   max_i32                                                               1
+//   load_i16_as_i32 sign-extended                                         1
 //   load_u16_as_u32 bytes_as_i32  zero-extended; the lowest byte first    1-2
 //   lookup16       byte i = table[index[i]], index 0..15                    1
 //   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
@@ -33,7 +34,8 @@
 //                              the back end's affair.                     2-4 per 16 / 2-6
 //     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum, ask any_top_bit
 //                              and take ExactDot
-//     kRowsUnsigned, kRowsSigned   a tuning number of the back end
+//     RowSums, start_rows, add_rows, rows    the same for four rows at once, lanes = rows: 16 bytes of weights hold four values of
+//                              each row, x is four values                1 + 1-5 per 16
 // In half4.h: half_to_float4, float_to_half4, load_half4, splat_half4, gather_half4.
 
 #if defined(__wasm_relaxed_simd__)

@@ -129,6 +129,11 @@ LAYERSTREAM_INLINE u8x16 where_bit(u8x16 v, std::size_t bit, std::uint8_t value)
   return (u8x16)((v & mask) == mask) & splat_u8(value);
 }
 
+// Bytes that are -128 become all ones.
+LAYERSTREAM_INLINE u8x16 minus_128(u8x16 v) { return (u8x16)(v == splat_u8(0x80)); }
+
+LAYERSTREAM_INLINE bool any_bit(u8x16 v) { return (((u64x2)v)[0] | ((u64x2)v)[1]) != 0; }
+
 // Lanes of yes where the mask is all ones, of no where it is zero.
 LAYERSTREAM_INLINE f32x4 select(i32x4 mask, f32x4 yes, f32x4 no) {
   return (f32x4)(((i32x4)yes & mask) | ((i32x4)no & ~mask));
@@ -161,6 +166,8 @@ LAYERSTREAM_INLINE f32x4 even_lanes(f32x4 a, f32x4 b) { return __builtin_shuffle
 LAYERSTREAM_INLINE f32x4 odd_lanes(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
 LAYERSTREAM_INLINE f32x4 interleave_low(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
 LAYERSTREAM_INLINE f32x4 interleave_high(f32x4 a, f32x4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+LAYERSTREAM_INLINE i32x4 interleave_low_i32(i32x4 a, i32x4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+LAYERSTREAM_INLINE i32x4 interleave_high_i32(i32x4 a, i32x4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 
 // The low byte of each lane, in order.
 LAYERSTREAM_INLINE u8x16 low_bytes(u32x4 a, u32x4 b, u32x4 c, u32x4 d) {

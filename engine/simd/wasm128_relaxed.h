@@ -19,33 +19,38 @@ struct Dot {
   };
   // |-128| is no 7-bit number: the sum is then unspecified and the caller must use ExactDot.
   static constexpr bool kMinus128Exact = false;
-  // Rows a single-column kernel takes at once (registers and loads of this back end, measured).
-  static constexpr std::size_t kRowsUnsigned = 4;
-  static constexpr std::size_t kRowsSigned = 1;
 
   static LAYERSTREAM_INLINE Unsigned prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
   static LAYERSTREAM_INLINE Signed prepare_signed(i8x16 codes) {
-    return {(i8x16)wasm_i8x16_abs((v128_t)codes), (i8x16)wasm_i8x16_shr((v128_t)codes, 7)};
+    return {(i8x16)wasm_i8x16_abs((v128_t)codes), (i8x16)(codes < 0)};
   }
   // Both hold -128 as a magnitude with the top bit set.
   static LAYERSTREAM_INLINE i8x16 top_bits(Signed w) { return w.magnitudes; }
   static LAYERSTREAM_INLINE bool any_top_bit(i8x16 v) { return wasm_i8x16_bitmask((v128_t)v) != 0; }
 
-  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, const std::int8_t* x, Unsigned w) {
-    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)load_u8(x), (v128_t)w.codes, (v128_t)acc);
+  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, i8x16 x, Unsigned w) {
+    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)x, (v128_t)w.codes, (v128_t)acc);
   }
-  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, const std::int8_t* x, Signed w) {
-    const i8x16 turned = (as_i8(load_u8(x)) ^ w.signs) - w.signs;
-    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)turned, (v128_t)w.magnitudes, (v128_t)acc);
+  static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, i8x16 x, Signed w) {
+    return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)((x ^ w.signs) - w.signs), (v128_t)w.magnitudes, (v128_t)acc);
   }
   template <typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Weights w) {
-    return add(i32x4{}, x, w);
+    return add(i32x4{}, as_i8(load_u8(x)), w);
   }
   template <int kMaxCode, typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Weights first, Weights second) {
-    return add(add(i32x4{}, x, first), x + 16, second);
+    return add(add(i32x4{}, as_i8(load_u8(x)), first), as_i8(load_u8(x + 16)), second);
   }
+
+  // Four rows times four values of x, weights row after row: lanes are rows.
+  using RowSums = i32x4;
+  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) { return sums; }
+  template <typename Weights>
+  static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Weights w) {
+    sums = add(sums, splat_4_bytes(x), w);
+  }
+  static LAYERSTREAM_INLINE i32x4 rows(RowSums sums) { return sums; }
 };
 
 }  // namespace wasm128_relaxed

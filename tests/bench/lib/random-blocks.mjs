@@ -65,7 +65,11 @@ const SCALES = {
   F16: (block, deviation, random) => block.writeUInt16LE(halfBits(random.normal() * deviation)),
   Q4_0: (block, scale) => block.writeUInt16LE(halfBits(scale)),
   Q5_0: (block, scale) => block.writeUInt16LE(halfBits(scale)),
-  Q8_0: (block, scale) => block.writeUInt16LE(halfBits(scale)),
+  Q8_0: (block, scale) => {
+    // No quantiser writes -128, and rows with it take the slow exact path.
+    for (let i = 2; i < 34; ++i) if (block[i] === 0x80) block[i] = 0x81;
+    block.writeUInt16LE(halfBits(scale));
+  },
   Q4_K: (block, scale, random) => {
     // Sub-minimum = sub-scale and dmin = 7.5 d make the mean zero.
     const scales = Array.from({ length: 8 }, () => 24 + (random.next() & 31));
