@@ -59,112 +59,122 @@ LAYERSTREAM_INLINE void transpose(simd::u8x16& a, simd::u8x16& b, simd::u8x16& c
   a = (simd::u8x16)rows[0], b = (simd::u8x16)rows[1], c = (simd::u8x16)rows[2], d = (simd::u8x16)rows[3];
 }
 
+// The codes of a tile of four rows. Returns all ones where a code is -128.
+template <quant::IntegerTrait Q>
+LAYERSTREAM_INLINE simd::u8x16 pack_codes(const quant::Tile (&tiles)[kPackedRows], std::size_t count, PackedBlock<FormOf<Q>>* out) {
+  using simd::u8x16;
+  u8x16 seen = {};
+  simd::unroll<quant::kTileBlocks>([&](auto k) __attribute__((always_inline)) {
+    if (k >= count) return;
+    u8x16 first[kPackedRows], second[kPackedRows];
+    simd::unroll<kPackedRows>([&](auto r) __attribute__((always_inline)) {
+      const quant::CodePair codes = Q::codes(tiles[r], k);
+      first[r] = codes.first;
+      second[r] = codes.second;
+      if constexpr (Q::kMaxCode > 127) seen |= simd::minus_128(first[r]) | simd::minus_128(second[r]);
+    });
+    transpose(first[0], first[1], first[2], first[3]);
+    transpose(second[0], second[1], second[2], second[3]);
+    for (std::size_t j = 0; j < 4; ++j) {
+      out[k].codes[j] = first[j];
+      out[k].codes[4 + j] = second[j];
+    }
+  });
+  return seen;
+}
+
+// The factors of a tile of four rows: lanes = blocks of one row become lanes = rows of one block.
+template <quant::IntegerTrait Q>
+LAYERSTREAM_INLINE void pack_factors(const quant::Tile (&tiles)[kPackedRows], std::size_t count, PackedBlock<FormOf<Q>>* out) {
+  using Form = FormOf<Q>;
+  using simd::u8x16;
+  const auto pack = [&]<typename V>(V (*of_row)(quant::Tile, std::size_t), auto&& of_block) __attribute__((always_inline)) {
+    u8x16 v[4];
+    simd::unroll<4>([&](auto r) __attribute__((always_inline)) { v[r] = (u8x16)of_row(tiles[r], count); });
+    transpose(v[0], v[1], v[2], v[3]);
+    for (std::size_t k = 0; k < count; ++k) of_block(out[k]) = (V)v[k];
+  };
+  using Block = PackedBlock<Form>;
+  pack(+[](quant::Tile t, std::size_t n) { return Q::scales(t, n); }, [](Block& b) -> auto& { return b.scale; });
+  if constexpr (Form::kWide) {
+    pack(+[](quant::Tile t, std::size_t n) { return Q::wide_sub_scales(t, n).first; }, [](Block& b) -> auto& { return b.wide.first; });
+    pack(+[](quant::Tile t, std::size_t n) { return Q::wide_sub_scales(t, n).second; }, [](Block& b) -> auto& { return b.wide.second; });
+  } else if constexpr (Form::kSubScales) {
+    pack(+[](quant::Tile t, std::size_t) { return Q::sub_scales(t).first; }, [](Block& b) -> auto& { return b.sub.first; });
+    pack(+[](quant::Tile t, std::size_t) { return Q::sub_scales(t).second; }, [](Block& b) -> auto& { return b.sub.second; });
+  }
+  if constexpr (Form::kHasMinimum) {
+    pack(+[](quant::Tile t, std::size_t n) { return Q::minimums(t, n); }, [](Block& b) -> auto& { return b.minimum; });
+    pack(+[](quant::Tile t, std::size_t) { return Q::sub_minimums(t); }, [](Block& b) -> auto& { return b.sub_minimum; });
+  }
+}
+
 // Decodes four rows: blocks [4 * first_tile, 4 * first_tile + n_blocks) of each. False: a code that simd::Dot cannot take.
 template <quant::IntegerTrait Q>
 [[nodiscard]] bool pack_rows(const std::byte* rows, std::size_t row_bytes, std::size_t first_tile, std::size_t n_blocks,
                              PackedBlock<FormOf<Q>>* out) {
-  using Form = FormOf<Q>;
-  using simd::u8x16;
-  constexpr bool kWatchCodes = Form::kSigned && Q::kMaxCode > 127 && !simd::Dot::kMinus128Exact;
-  [[maybe_unused]] u8x16 seen = {};
+  simd::u8x16 seen = {};
   for (std::size_t begin = 0; begin < n_blocks; begin += quant::kTileBlocks) {
     const std::size_t count = std::min(quant::kTileBlocks, n_blocks - begin);
-    PackedBlock<Form>* blocks = out + begin;
-    const std::size_t tile = first_tile + begin / quant::kTileBlocks;
     quant::Tile tiles[kPackedRows];
-    for (std::size_t r = 0; r < kPackedRows; ++r) tiles[r] = quant::tile_at<Q>(rows + r * row_bytes, tile);
-    // Lanes = blocks of one row become lanes = rows of one block.
-    const auto store = [&](auto&& of_row, auto&& to_block) __attribute__((always_inline)) {
-      u8x16 v[4] = {(u8x16)of_row(0), (u8x16)of_row(1), (u8x16)of_row(2), (u8x16)of_row(3)};
-      transpose(v[0], v[1], v[2], v[3]);
-      for (std::size_t k = 0; k < count; ++k) to_block(k, v[k]);
-    };
-    simd::unroll<quant::kTileBlocks>([&](auto k) __attribute__((always_inline)) {
-      if (k >= count) return;
-      u8x16 low[kPackedRows], high[kPackedRows];
-      simd::unroll<kPackedRows>([&](auto r) __attribute__((always_inline)) {
-        const quant::CodePair codes = Q::codes(tiles[r], k);
-        low[r] = codes.first;
-        high[r] = codes.second;
-        if constexpr (kWatchCodes) seen |= simd::minus_128(low[r]) | simd::minus_128(high[r]);
-      });
-      transpose(low[0], low[1], low[2], low[3]);
-      transpose(high[0], high[1], high[2], high[3]);
-      for (std::size_t j = 0; j < 4; ++j) {
-        blocks[k].codes[j] = low[j];
-        blocks[k].codes[4 + j] = high[j];
-      }
-    });
-    using simd::f32x4, simd::i32x4, simd::i16x8;
-    store([&](std::size_t r) { return Q::scales(tiles[r], count); }, [&](std::size_t k, u8x16 v) { blocks[k].scale = (f32x4)v; });
-    if constexpr (Form::kWide) {
-      const auto sub = [&](std::size_t r) { return Q::wide_sub_scales(tiles[r], count); };
-      store([&](std::size_t r) { return sub(r).first; }, [&](std::size_t k, u8x16 v) { blocks[k].wide.first = (f32x4)v; });
-      store([&](std::size_t r) { return sub(r).second; }, [&](std::size_t k, u8x16 v) { blocks[k].wide.second = (f32x4)v; });
-    } else if constexpr (Form::kSubScales) {
-      const auto sub = [&](std::size_t r) { return Q::sub_scales(tiles[r]); };
-      store([&](std::size_t r) { return sub(r).first; }, [&](std::size_t k, u8x16 v) { blocks[k].sub.first = (i32x4)v; });
-      store([&](std::size_t r) { return sub(r).second; }, [&](std::size_t k, u8x16 v) { blocks[k].sub.second = (i32x4)v; });
+    for (std::size_t r = 0; r < kPackedRows; ++r) {
+      tiles[r] = quant::tile_at<Q>(rows + r * row_bytes, first_tile + begin / quant::kTileBlocks);
     }
-    if constexpr (Form::kHasMinimum) {
-      store([&](std::size_t r) { return Q::minimums(tiles[r], count); }, [&](std::size_t k, u8x16 v) { blocks[k].minimum = (f32x4)v; });
-      store([&](std::size_t r) { return Q::sub_minimums(tiles[r]); }, [&](std::size_t k, u8x16 v) { blocks[k].sub_minimum = (i16x8)v; });
-    }
+    seen |= pack_codes<Q>(tiles, count, out + begin);
+    pack_factors<Q>(tiles, count, out + begin);
   }
-  if constexpr (kWatchCodes) return !simd::any_bit(seen);
-  return true;
+  return simd::Dot::kMinus128Exact || !simd::any_bit(seen);
 }
 
-// Four packed rows times C columns, added to y[c * y_stride + 0..3].
-// x: the columns at the first block of the panel. offset: Q::kOffset.
+// Four packed rows times C columns.
 template <typename Form, std::size_t C>
-[[gnu::noinline]] void multiply_packed(const PackedBlock<Form>* blocks, std::size_t n_blocks, const Q8Columns& x, int offset, float* y,
-                                       std::size_t y_stride) {
-  using simd::Dot;
-  const std::size_t stride = x.length / quant::kActivationBlock;
-  simd::f32x4 acc[C];
-  simd::unroll<C>([&](auto c) __attribute__((always_inline)) { acc[c] = simd::load_f32(y + c * y_stride); });
-  // The offset of the codes comes off before the products come on.
-  const simd::i32x4 first_offsets = simd::splat_i32(pack_sums(-offset, 0));
-  const simd::i32x4 second_offsets = simd::splat_i32(pack_sums(0, -offset));
-  const auto start = [&](typename Dot::RowSums* sums, std::size_t block, simd::i32x4 offsets) __attribute__((always_inline)) {
-    simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
-      if constexpr (Form::kSigned) {
-        sums[c] = typename Dot::RowSums{};
-      } else {
-        sums[c] = Dot::start_rows(simd::dot_i16(simd::as_i16(simd::splat_i32(x.sums[c * stride + block])), simd::as_i16(offsets)));
-      }
-    });
-  };
-  const auto dot_half = [&](const PackedBlock<Form>& w, std::size_t block, auto half, typename Dot::RowSums* sums) __attribute__((always_inline)) {
-    simd::unroll<4>([&](auto j) __attribute__((always_inline)) {
-      constexpr std::size_t kStep = 4 * half + j;
-      const auto step = [&](auto weights) __attribute__((always_inline)) {
-        simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
-          Dot::add_rows(sums[c], x.q + c * x.length + block * quant::kActivationBlock + 4 * kStep, weights);
-        });
-      };
-      if constexpr (Form::kSigned) {
-        step(Dot::prepare_signed(simd::as_i8(w.codes[kStep])));
-      } else {
-        step(Dot::prepare_unsigned(w.codes[kStep]));
-      }
-    });
-  };
-  constexpr std::integral_constant<std::size_t, 0> kFirst;
-  constexpr std::integral_constant<std::size_t, 1> kSecond;
-  for (std::size_t b = 0; b < n_blocks; ++b) {
-    const PackedBlock<Form>& w = blocks[b];
-    simd::f32x4 totals[C];
-    typename Dot::RowSums sums[C];
+class PackedKernel {
+ public:
+  // Adds to y[c * y_stride + 0..3]. x: the columns at the first block of the panel. offset: Q::kOffset.
+  [[gnu::noinline]] static void run(const PackedBlock<Form>* blocks, std::size_t n_blocks, const Q8Columns& x, int offset, float* y,
+                                    std::size_t y_stride) {
+    const PackedKernel kernel(x, offset);
+    simd::f32x4 acc[C];
+    for_columns([&](auto c) __attribute__((always_inline)) { acc[c] = simd::load_f32(y + c * y_stride); });
+    for (std::size_t b = 0; b < n_blocks; ++b) {
+      simd::f32x4 totals[C];
+      kernel.integers(blocks[b], b, totals);
+      for_columns([&](auto c) __attribute__((always_inline)) { acc[c] = acc[c] + kernel.term(blocks[b], b, c, totals[c]); });
+    }
+    for_columns([&](auto c) __attribute__((always_inline)) { simd::store_f32(y + c * y_stride, acc[c]); });
+  }
+
+ private:
+  using Dot = simd::Dot;
+  using RowSums = Dot::RowSums;
+
+  // The sums of x of a block are a pair of 16-bit numbers; so are the offsets that meet them.
+  LAYERSTREAM_INLINE PackedKernel(const Q8Columns& x, int offset)
+      : x_(x),
+        stride_(x.length / quant::kActivationBlock),
+        first_offset_(simd::splat_i32(pack_sums(-offset, 0))),
+        second_offset_(simd::splat_i32(pack_sums(0, -offset))) {}
+
+  template <typename Body>
+  static LAYERSTREAM_INLINE void for_columns(Body&& body) {
+    simd::unroll<C>(body);
+  }
+
+  LAYERSTREAM_INLINE simd::i16x8 x_sums(std::size_t block, std::size_t c) const {
+    return simd::as_i16(simd::splat_i32(x_.sums[c * stride_ + block]));
+  }
+
+  // I of each column, as floats.
+  LAYERSTREAM_INLINE void integers(const PackedBlock<Form>& w, std::size_t block, simd::f32x4* totals) const {
+    RowSums sums[C];
     if constexpr (Form::kPer16) {
       simd::i32x4 first[C];
-      start(sums, b, first_offsets);
-      dot_half(w, b, kFirst, sums);
-      simd::unroll<C>([&](auto c) __attribute__((always_inline)) { first[c] = Dot::rows(sums[c]); });
-      start(sums, b, second_offsets);
-      dot_half(w, b, kSecond, sums);
-      simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
+      start(block, first_offset_, sums);
+      add_half<0>(w, block, sums);
+      for_columns([&](auto c) __attribute__((always_inline)) { first[c] = Dot::rows(sums[c]); });
+      start(block, second_offset_, sums);
+      add_half<1>(w, block, sums);
+      for_columns([&](auto c) __attribute__((always_inline)) {
         const simd::i32x4 second = Dot::rows(sums[c]);
         if constexpr (Form::kWide) {
           totals[c] = simd::to_f32(first[c]) * w.wide.first + simd::to_f32(second) * w.wide.second;
@@ -173,27 +183,58 @@ template <typename Form, std::size_t C>
         }
       });
     } else {
-      start(sums, b, first_offsets | second_offsets);
-      dot_half(w, b, kFirst, sums);
-      dot_half(w, b, kSecond, sums);
-      simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
+      start(block, first_offset_ | second_offset_, sums);
+      add_half<0>(w, block, sums);
+      add_half<1>(w, block, sums);
+      for_columns([&](auto c) __attribute__((always_inline)) {
         simd::i32x4 total = Dot::rows(sums[c]);
         if constexpr (Form::kSubScales) total = total * w.sub.first;
         totals[c] = simd::to_f32(total);
       });
     }
-    simd::unroll<C>([&](auto c) __attribute__((always_inline)) {
-      const simd::f32x4 xs = simd::splat_f32(x.scales[c * stride + b]);
-      simd::f32x4 term = totals[c] * (w.scale * xs);
-      if constexpr (Form::kHasMinimum) {
-        const simd::i32x4 n = simd::dot_i16(simd::as_i16(simd::splat_i32(x.sums[c * stride + b])), w.sub_minimum);
-        term -= simd::to_f32(n) * (w.minimum * xs);
+  }
+
+  // The offset of the codes comes off before the products come on.
+  LAYERSTREAM_INLINE void start(std::size_t block, simd::i32x4 offsets, RowSums* sums) const {
+    for_columns([&](auto c) __attribute__((always_inline)) {
+      if constexpr (Form::kSigned) {
+        sums[c] = RowSums{};
+      } else {
+        sums[c] = Dot::start_rows(simd::dot_i16(x_sums(block, c), simd::as_i16(offsets)));
       }
-      acc[c] = acc[c] + term;
     });
   }
-  simd::unroll<C>([&](auto c) __attribute__((always_inline)) { simd::store_f32(y + c * y_stride, acc[c]); });
-}
+
+  // Products of 16 values.
+  template <std::size_t Half>
+  LAYERSTREAM_INLINE void add_half(const PackedBlock<Form>& w, std::size_t block, RowSums* sums) const {
+    simd::unroll<4>([&](auto j) __attribute__((always_inline)) {
+      const auto weights = prepare(w.codes[4 * Half + j]);
+      const std::int8_t* x = x_.q + block * quant::kActivationBlock + 16 * Half + 4 * j;
+      for_columns([&](auto c) __attribute__((always_inline)) { Dot::add_rows(sums[c], x + c * x_.length, weights); });
+    });
+  }
+
+  static LAYERSTREAM_INLINE auto prepare(simd::u8x16 codes) {
+    if constexpr (Form::kSigned) {
+      return Dot::prepare_signed(simd::as_i8(codes));
+    } else {
+      return Dot::prepare_unsigned(codes);
+    }
+  }
+
+  LAYERSTREAM_INLINE simd::f32x4 term(const PackedBlock<Form>& w, std::size_t block, std::size_t c, simd::f32x4 total) const {
+    const simd::f32x4 xs = simd::splat_f32(x_.scales[c * stride_ + block]);
+    simd::f32x4 term = total * (w.scale * xs);
+    if constexpr (Form::kHasMinimum) term -= simd::to_f32(simd::dot_i16(x_sums(block, c), w.sub_minimum)) * (w.minimum * xs);
+    return term;
+  }
+
+  Q8Columns x_;
+  std::size_t stride_;
+  simd::i32x4 first_offset_;
+  simd::i32x4 second_offset_;
+};
 
 // All columns of one panel: groups of four rows, the first at y.
 template <typename Form>
@@ -201,7 +242,7 @@ void multiply_panel_columns(const PackedBlock<Form> (*groups)[kPanelBlocks], std
                             std::size_t n_columns, int offset, float* y, std::size_t y_stride) {
   const auto columns = [&]<std::size_t C>(std::integral_constant<std::size_t, C>) {
     for (std::size_t g = 0; g < n_groups; ++g) {
-      multiply_packed<Form, C>(groups[g], n_blocks, x, offset, y + g * kPackedRows, y_stride);
+      PackedKernel<Form, C>::run(groups[g], n_blocks, x, offset, y + g * kPackedRows, y_stride);
     }
     const std::size_t blocks = x.length / quant::kActivationBlock;
     x.q += C * x.length;

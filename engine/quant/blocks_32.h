@@ -44,7 +44,8 @@ LAYERSTREAM_INLINE CodePair nibble_codes(const std::byte* nibbles, simd::u8x16 t
 // 32 fifth bits in value order, then 16 bytes of nibbles.
 LAYERSTREAM_INLINE CodePair five_bit_codes(const std::byte* fifth_bits) {
   const CodePair low = nibble_codes(fifth_bits + 4);
-  return {low.first | simd::spread_bits(u16_at(fifth_bits), 16), low.second | simd::spread_bits(u16_at(fifth_bits + 2), 16)};
+  const simd::u8x16 bits = (simd::u8x16)simd::splat_u32(u32_at(fifth_bits));
+  return {low.first | simd::spread_bits<0>(bits, 16), low.second | simd::spread_bits<2>(bits, 16)};
 }
 inline int five_bit_code_at(const std::byte* fifth_bits, std::size_t i) {
   return nibble_at(fifth_bits + 4, i) | static_cast<int>((u32_at(fifth_bits) >> i) & 1) << 4;

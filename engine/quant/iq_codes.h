@@ -35,7 +35,7 @@ constexpr std::array<Word, Rows> grid_bytes(const IqGrid<Rows, sizeof(Word), Lev
 // 16 codes v + Offset, v negative where a bit of `signs` is set.
 template <int Offset>
 LAYERSTREAM_INLINE simd::u8x16 signed_codes(simd::u8x16 magnitudes, std::uint32_t signs) {
-  const simd::u8x16 negative = simd::spread_bits(static_cast<std::uint16_t>(signs), 0xff);
+  const simd::u8x16 negative = simd::spread_bits<0>((simd::u8x16)simd::splat_u32(signs), 0xff);
   return (magnitudes ^ negative) + (simd::splat_u8(Offset) - negative);
 }
 

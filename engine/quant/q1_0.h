@@ -21,7 +21,8 @@ struct Q1_0 : IntegerType<QuantType::q1_0> {
   template <std::size_t K>
   static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
     const std::byte* bits = tile.block + offsetof(Block, bits) + 4 * K;
-    return {simd::spread_bits(u16_at(bits), 2), simd::spread_bits(u16_at(bits + 2), 2)};
+    const simd::u8x16 both = (simd::u8x16)simd::splat_u32(u32_at(bits));
+    return {simd::spread_bits<0>(both, 2), simd::spread_bits<2>(both, 2)};
   }
   static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block); }
   static ScalarBlock scalar_block(const std::byte* block, std::size_t run) {

@@ -135,7 +135,9 @@ struct Dot {
     i32x4 low;
     i32x4 high;
   };
-  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) { return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})}; }
+  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) {
+    return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})};
+  }
   static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Codes w) {
     const i16x8 values = {x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3]};
     sums.low += dot_i16(values, w.low);

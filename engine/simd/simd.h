@@ -14,7 +14,8 @@
 //   shift_right_u8<N> shift_left_u8<N>                                    2 (16-bit shift and mask)
 //   join_u64 join_u32                                                     2, 4
 //   low_halves high_halves interleave_low_u8 interleave_high_u8           1
-//   spread_bits where_bit (bits to bytes)                                 4, 3
+//   where_bit (bits to bytes)                                             3
+//   minus_128 any_bit                                                     1, 2
 //   select                                                                3 / 1
 //   transpose                                                             8 shuffles
 //   lane_sums                                                             6 shuffles, 3 adds
@@ -27,6 +28,7 @@
 //   load_i16_as_i32 sign-extended                                         1
 //   load_u16_as_u32 bytes_as_i32  zero-extended; the lowest byte first    1-2
 //   lookup16       byte i = table[index[i]], index 0..15                    1
+//   spread_bits    bits to bytes; needs lookup16, so at the end of this file                      4
 //   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
 //   Dot, ExactDot  the integer dot product of int8 activations (-127..127) and 8-bit weights:
 //     prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2, once per weight vector
@@ -45,3 +47,17 @@
 #else
 #include "simd/native128.h"
 #endif
+
+namespace layerstream::simd {
+
+// Byte i is `value` where bit i of the 16 bits in bytes First and First + 1 of v is set, else 0. (A shuffle of bytes would
+// have its pattern built anew at every use: browsers keep a look-up's index in a register.)
+template <std::uint8_t First>
+LAYERSTREAM_INLINE u8x16 spread_bits(u8x16 v, std::uint8_t value) {
+  constexpr std::uint8_t n = First + 1;
+  const u8x16 index = {First, First, First, First, First, First, First, First, n, n, n, n, n, n, n, n};
+  const u8x16 bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  return (u8x16)((lookup16(v, index) & bit) == bit) & splat_u8(value);
+}
+
+}  // namespace layerstream::simd

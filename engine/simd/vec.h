@@ -116,13 +116,6 @@ LAYERSTREAM_INLINE u8x16 interleave_high_u8(u8x16 a, u8x16 b) {
   return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
-// Byte i is `value` where bit i of bits is set, else 0.
-LAYERSTREAM_INLINE u8x16 spread_bits(std::uint16_t bits, std::uint8_t value) {
-  const u8x16 both = (u8x16)splat_u32(bits);
-  const u8x16 spread = __builtin_shufflevector(both, both, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-  const u8x16 bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-  return (u8x16)((spread & bit) == bit) & splat_u8(value);
-}
 // Byte i is `value` where byte i of v has bit `bit` (0..7) set, else 0.
 LAYERSTREAM_INLINE u8x16 where_bit(u8x16 v, std::size_t bit, std::uint8_t value) {
   const u8x16 mask = splat_u8(static_cast<std::uint8_t>(1u << bit));

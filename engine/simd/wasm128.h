@@ -51,7 +51,9 @@ struct ExactDot {
     i32x4 low;
     i32x4 high;
   };
-  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) { return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})}; }
+  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) {
+    return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})};
+  }
   static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Codes w) {
     const i16x8 values = (i16x8)wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(x));
     sums.low += dot_i16(values, w.low);
