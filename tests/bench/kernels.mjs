@@ -82,4 +82,5 @@ for (const build of builds) {
   results[build] = JSON.parse(build === 'native' ? runNative() : await runInChromium(build));
   printTable(build, results[build]);
 }
-if (flags.out) writeFileSync(flags.out, JSON.stringify({ machine: os.cpus()[0]?.model, ...results }, null, 1));
+if (flags.out)
+  writeFileSync(flags.out, JSON.stringify({ machine: os.cpus()[0]?.model, ...results }, null, 1));
