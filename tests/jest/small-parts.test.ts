@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Queues, credits, batching, capabilities, manifests.
+// Queues, credits, batching, capabilities.
 
 import { describe, expect, test } from '@jest/globals';
 import { capabilities } from '#web/api/capabilities.js';
 import { abortable, SerialQueue } from '#web/async.js';
 import { Credits } from '#web/protocol/stream.js';
-import { parseManifest } from '#web/storage/manifest.js';
 import { ChunkBatcher, type TokenChunk } from '#web/worker/chunk-batcher.js';
 import { pause, thrownBy } from './support/assertions.js';
 
@@ -103,35 +102,4 @@ test('capabilities are found in node too', async () => {
     slowFormats: [],
   });
   expect(typeof found.relaxedSimd).toBe('boolean');
-});
-
-describe('manifest', () => {
-  const good = {
-    format: 1,
-    url: 'u',
-    complete: true,
-    parts: [{ file: 'f', url: 'u', bytes: 4, etag: null }],
-  };
-  test('a good one is read', () => {
-    expect(parseManifest(JSON.stringify(good))).toEqual(good);
-  });
-  test('anything odd is no manifest', () => {
-    const odd: unknown[] = [
-      null,
-      [],
-      'text',
-      { ...good, format: 2 },
-      { ...good, url: 5 },
-      { ...good, complete: 'true' },
-      { ...good, parts: {} },
-      { ...good, parts: [null] },
-      { ...good, parts: [{ ...good.parts[0], bytes: -1 }] },
-      { ...good, parts: [{ ...good.parts[0], bytes: 1.5 }] },
-      { ...good, parts: [{ ...good.parts[0], etag: 3 }] },
-    ];
-    for (const value of odd) {
-      expect(parseManifest(JSON.stringify(value))).toBeNull();
-    }
-    expect(parseManifest('')).toBeNull();
-  });
 });

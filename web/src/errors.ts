@@ -31,6 +31,9 @@ export const hostErrorCodes = [
   'http_status', // the server answered with an error status
   'bad_body', // the server sent something that is not a model (HTML, JSON)
   'length_mismatch', // other length than announced
+  'remote_changed', // the file at the URL is not the one whose download was begun
+  'hash_mismatch', // bytes have another hash than was stated or recorded
+  'range_damaged', // stored bytes are damaged, and could not be fetched again
   'storage_quota', // the browser does not grant enough storage
   'storage_busy', // another tab or another loaded model holds the file
   'storage_failed', // the store could not be read or written
@@ -121,6 +124,9 @@ const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   http_status: NetworkError,
   bad_body: NetworkError,
   length_mismatch: NetworkError,
+  remote_changed: NetworkError,
+  hash_mismatch: BadModelError,
+  range_damaged: BadModelError,
   storage_quota: StorageQuotaError,
   storage_busy: LayerstreamError,
   storage_failed: LayerstreamError,

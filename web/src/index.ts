@@ -50,6 +50,7 @@ export type {
   SamplingOptions,
   StorageKind,
   StoredModel,
+  StoredState,
   TokenLogprobs,
 } from './api/types.js';
 export {

@@ -142,7 +142,11 @@ export class ModelSession {
   }
 
   #loadOptions(budget: Budget, signal: AbortSignal): LoadOptions {
-    const options: LoadOptions = { signal, onProgress: (progress) => this.#showProgress(progress, signal) };
+    const options: LoadOptions = {
+      signal,
+      waitFor: 'stored',
+      onProgress: (progress) => this.#showProgress(progress, signal),
+    };
     if (budget.kind === 'min') options.memoryBudget = 'min';
     if (budget.kind === 'bytes') options.memoryBudget = budget.bytes;
     return options;

@@ -118,6 +118,21 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     nextStep: 'Nothing of it is used. Try again.',
     action: 'retry',
   },
+  remote_changed: {
+    sentence: 'The model at this address changed while it was being downloaded.',
+    nextStep: 'Load it again: the new one is downloaded.',
+    action: 'retry',
+  },
+  hash_mismatch: {
+    sentence: 'What was downloaded is not the file that was promised.',
+    nextStep: 'Delete the model and load it again, or use another address.',
+    action: 'retry',
+  },
+  range_damaged: {
+    sentence: 'A part of the stored model is damaged, and cannot be downloaded again right now.',
+    nextStep: 'Check the connection, then try again: only that part is downloaded.',
+    action: 'retry',
+  },
   bad_body: {
     sentence: 'The server answered with something that is not a model.',
     nextStep: 'Use the direct link to a .gguf file. Nothing of the answer was kept.',

@@ -6,10 +6,14 @@ import { createApi, type PackageApi } from '#web/api/package-api.js';
 import type { LayerstreamModule } from '#web/engine/module-types.js';
 import { Dispatcher, type Handlers } from '#web/protocol/dispatcher.js';
 import type { EngineMethods, MethodMap, StorageMethods } from '#web/protocol/methods.js';
-import { MemoryStore } from '#web/storage/memory-store.js';
-import type { ModelStore } from '#web/storage/model-store.js';
+import { MemoryBackend } from '#web/storage/memory-folder.js';
+import { ModelStore } from '#web/storage/model-store.js';
+import type { RetryPolicy } from '#web/download/retry.js';
 import { EngineService } from '#web/worker/engine-service.js';
 import { StorageService } from '#web/worker/storage-service.js';
+
+/** Three tries, without the waits. */
+export const quickRetry: RetryPolicy = { attempts: 3, firstDelayMs: 5, maxDelayMs: 10, stallMs: 20_000 };
 
 export class TestHost implements Host {
   readonly baseUrl: string;
@@ -17,7 +21,7 @@ export class TestHost implements Host {
   readonly isolated = false;
   readonly logicalProcessors = 2;
   readonly api: PackageApi;
-  store: ModelStore = new MemoryStore();
+  store = new ModelStore(new MemoryBackend());
   /** Called by tests to end a worker as the browser would. */
   readonly crashes: { what: 'engine' | 'storage'; crash(cause: string): void }[] = [];
   readonly engines: EngineService[] = [];
@@ -43,6 +47,7 @@ export class TestHost implements Host {
     const service = new StorageService({
       openStore: async () => ({ store, reason: null }),
       holdLock: async () => false,
+      retry: quickRetry,
     });
     this.storages.push(service);
     return this.#link<StorageMethods>('storage', service.handlers, () => undefined);

@@ -62,6 +62,8 @@ export interface OpenedEngine {
 }
 
 export interface ModelContext {
+  /** Settles when all weights are stored, or cannot be. */
+  readonly stored: Promise<void>;
   /** Lets go of the weights; called once, also when the engine dies. */
   giveBack(): Promise<void>;
   /** Another engine for the same weights. */
@@ -92,6 +94,10 @@ export class LoadedModel implements Model {
 
   get info(): ModelInfo {
     return this.#info;
+  }
+
+  get stored(): Promise<void> {
+    return this.#context.stored;
   }
 
   chat(messages: readonly ChatMessage[], options: ChatOptions = {}): Generation {

@@ -2,9 +2,10 @@
 // loadModel, planModel, listModels and deleteModel over a host. One storage worker serves all models of a page; it is started
 // when first needed, and anew after it died.
 
+import { abortable } from '../async.js';
 import { createError } from '../errors.js';
 import type { EngineSettings } from '../protocol/data.js';
-import type { AcquireSource, EngineMethods, StorageMethods } from '../protocol/methods.js';
+import type { AcquireOptions, AcquireSource, EngineMethods, StorageMethods } from '../protocol/methods.js';
 import { budgetBytesOf } from './budget.js';
 import { chooseEngine } from './choose-engine.js';
 import { Connection, watchByLock, type Host } from './host.js';
@@ -110,8 +111,11 @@ export function createApi(host: Host): PackageApi {
   /** `give` gives the weights back. */
   async function acquire(
     source: AcquireSource,
-    { headers, signal, onProgress }: LoadOptions,
+    options: LoadOptions,
+    fetch: AcquireOptions['fetch'],
   ): Promise<{ weights: Connection<StorageMethods>; acquired: Acquired; give: () => Promise<void> }> {
+    const { signal, onProgress } = options;
+    const what = acquireOptions(options, fetch);
     const weights = storageConnection();
     if (source.kind === 'url') {
       host.persist();
@@ -121,19 +125,31 @@ export function createApi(host: Host): PackageApi {
     };
     const acquired = await weights.client.call(
       'acquire',
-      { source, headers: { ...headers } },
+      { source, options: what },
       { signal, onProgress, onOrphan: (late) => void release(late) },
     );
     return { weights, acquired, give: () => release(acquired) };
   }
 
   async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
-    const { signal, onProgress } = options;
+    const { signal, onProgress, waitFor = 'header' } = options;
     signal?.throwIfAborted();
     const settings = await settingsOf(options, host);
     const from = acquireSource(source);
-    const { weights, acquired, give } = await acquire(from, options);
+    const { weights, acquired, give } = await acquire(from, options, 'all');
+    const following = new AbortController();
+    const stored = weights.client
+      .call('follow', { modelId: acquired.modelId }, { signal: following.signal, onProgress })
+      .then(() => undefined);
+    stored.catch(() => undefined); // whoever asks for it hears of it
+    const giveBack = async (): Promise<void> => {
+      following.abort(createError('disposed', 'the model was disposed before all of it was stored'));
+      await give();
+    };
     try {
+      if (waitFor === 'stored') {
+        await abortable(stored, signal);
+      }
       const { engine, opened } = await openEngine(weights, acquired, settings, options);
       const fileBytes = sum(acquired.partBytes);
       onProgress?.({ phase: 'ready', loadedBytes: fileBytes, totalBytes: fileBytes });
@@ -152,12 +168,13 @@ export function createApi(host: Host): PackageApi {
         details: opened.details,
       };
       return new LoadedModel(info, engine, {
-        giveBack: give,
+        stored,
+        giveBack,
         reopen: (budgetBytes) => openEngine(weights, acquired, { ...settings, budgetBytes }, {}),
         ...(options.chatTemplate === undefined ? {} : { chatTemplate: options.chatTemplate }),
       });
     } catch (error) {
-      await give();
+      await giveBack();
       throw error;
     }
   }
@@ -167,11 +184,11 @@ export function createApi(host: Host): PackageApi {
     signal?.throwIfAborted();
     const settings = await settingsOf(options, host);
     const from = acquireSource(source);
-    const { weights, acquired, give } = await acquire(from, options);
+    const { weights, acquired, give } = await acquire(from, options, 'demand');
     try {
       return await withEngine(weights, async (engine, storagePort) => {
         const { modelId, partBytes } = acquired;
-        const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: true };
+        const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: acquired.isWhole };
         const { details, rates } = await engine.client.call('plan', call, {
           transfer: [storagePort],
           signal,
@@ -196,6 +213,20 @@ export function createApi(host: Host): PackageApi {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+function acquireOptions(
+  { headers, verifyReads = 'first', sha256 = [] }: LoadOptions,
+  fetch: AcquireOptions['fetch'],
+): AcquireOptions {
+  const hashes = typeof sha256 === 'string' ? [sha256] : [...sha256];
+  const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/i.test(hash));
+  if (wrong !== undefined) {
+    throw createError('bad_argument', `"${wrong}" is no SHA-256 in hexadecimal`, {
+      details: { sha256: wrong },
+    });
+  }
+  return { headers: { ...headers }, fetch, verifyReads, sha256: hashes };
 }
 
 /** The file's name, where the model has none of its own. */

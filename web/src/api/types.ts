@@ -12,6 +12,7 @@ import type {
   SamplerName,
   StorageKind,
   StoredModel,
+  StoredState,
   TokenLogprobs,
 } from '../protocol/data.js';
 
@@ -26,6 +27,7 @@ export type {
   SamplerName,
   StorageKind,
   StoredModel,
+  StoredState,
   TokenLogprobs,
 };
 
@@ -55,6 +57,15 @@ export interface LoadOptions {
   preTokenizer?: string;
   /** Request headers for the download (gated models). */
   headers?: Record<string, string>;
+  /**
+   * When loadModel resolves: as soon as the header is there ('header', default), so that an answer can be computed while
+   * the weights arrive, or when everything is stored. See `model.stored`.
+   */
+  waitFor?: 'header' | 'stored';
+  /** Compare stored weights with their hashes at every read, or at the first one of a session ('first', default). */
+  verifyReads?: 'always' | 'first';
+  /** SHA-256 of the file in hexadecimal, or of each part: compared in the background when everything is stored. */
+  sha256?: string | readonly string[];
   signal?: AbortSignal;
   onProgress?: (progress: LoadProgress) => void;
   /** Chat template in place of the file's own: Jinja text, or a name (see ChatOptions.template). */
@@ -321,6 +332,11 @@ export interface ModelPlan {
 
 export interface Model {
   readonly info: ModelInfo;
+  /**
+   * Settles when all weights are stored (and have the SHA-256 that was stated). Rejects when the download cannot go on;
+   * an answer that needs what is missing then rejects as well, and the next one tries again.
+   */
+  readonly stored: Promise<void>;
   /** Renders the chat template and answers. */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): Generation;
   /** Continues a text, or token ids, to which nothing is added. */

@@ -27,6 +27,8 @@ export interface ReadRequest {
   readonly bytes: number;
   /** Destination in the wasm memory. */
   readonly pointer: number;
+  /** 0 embed, 1 … n blocks, n + 1 head. */
+  readonly stage: number;
   readonly urgent: boolean;
 }
 

@@ -87,10 +87,20 @@ export interface MemoryReport {
 /** Where the weights are read from. */
 export type StorageKind = 'opfs' | 'file' | 'memory';
 
+/**
+ * partial: an interrupted download, which the next loadModel goes on with; damaged: bytes were found to be wrong, and
+ * are fetched again when they are needed.
+ */
+export type StoredState = 'partial' | 'complete' | 'damaged';
+
 export interface StoredModel {
   /** Key for loadModel and deleteModel: the URL it came from. */
   url: string;
+  state: StoredState;
+  /** Bytes that are there and verified, and in all. */
   bytes: number;
+  totalBytes: number;
+  /** `state` is 'complete'. */
   complete: boolean;
   /** Milliseconds since 1970; 0 if unknown. */
   lastUsed: number;

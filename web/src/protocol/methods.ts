@@ -107,21 +107,37 @@ export interface EngineMethods {
 
 export type AcquireSource = { kind: 'url'; url: string } | { kind: 'files'; files: readonly File[] };
 
+export interface AcquireOptions {
+  headers: Readonly<Record<string, string>>;
+  /** all: fetch what is missing at once; demand: only what is read (a header, for a plan). */
+  fetch: 'all' | 'demand';
+  verifyReads: 'always' | 'first';
+  /** Of each part, in hex; empty: none is stated. */
+  sha256: readonly string[];
+}
+
 /** Page -> storage worker. */
 export interface StorageMethods {
   watch: Watch;
-  /** Downloads the model unless it is stored, and opens it for reading. Each acquire needs one release. */
+  /**
+   * Opens a model as soon as the lengths of its parts are known, stored or not; reads wait for what is not there yet.
+   * Each acquire needs one release, which also ends a download that nobody else waits for.
+   */
   acquire: {
-    params: { source: AcquireSource; headers: Readonly<Record<string, string>> };
+    params: { source: AcquireSource; options: AcquireOptions };
     result: {
       modelId: number;
       storage: StorageKind;
       /** Why the weights are not in the origin's file system although they came from a URL; null otherwise. */
       storageReason: string | null;
+      /** Every byte is here: reads tell nothing of the network. */
+      isWhole: boolean;
       partBytes: readonly number[];
     };
     progress: LoadProgress;
   };
+  /** Settles when everything is stored (and has its SHA-256), or with why not. */
+  follow: { params: { modelId: number }; result: null; progress: LoadProgress };
   release: { params: { modelId: number }; result: null };
   /** Serves ReadMethods on this port from now on. */
   attach: { params: { port: MessagePort }; result: null };
@@ -141,4 +157,6 @@ export interface ReadMethods {
     };
     result: { buffer: ArrayBuffer };
   };
+  /** The order in which a pass will read; a download follows it. */
+  order: { params: { modelId: number; extents: readonly Extent[] }; result: null };
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Reads parts in place from Blobs: a File the user picked, or a stored file whose sync handle another tab holds.
-// Nothing is copied to the store. Slower than a sync access handle (docs/formats/store.md).
+// Reads parts in place from Files the user picked. Nothing is copied to the store. Slower than a sync access handle
+// (docs/formats/store.md).
 
 import { createError, messageOf } from '../errors.js';
-import { checkExtent, hasMagic, shortRead } from './checks.js';
-import { ggufMagic, type ModelReader, type StorageKind } from './model-store.js';
+import { checkExtent, checkMagic, shortRead } from './checks.js';
+import type { ModelReader, StorageKind } from './store-types.js';
 
 export class BlobReader implements ModelReader {
-  readonly kind: StorageKind;
+  readonly kind: StorageKind = 'file';
   readonly partBytes: readonly number[];
   readonly #parts: readonly Blob[];
 
-  constructor(parts: readonly Blob[], kind: StorageKind = 'file') {
-    this.kind = kind;
+  constructor(parts: readonly Blob[]) {
     this.#parts = parts;
     this.partBytes = parts.map((part) => part.size);
   }
@@ -52,11 +51,7 @@ export async function openFiles(files: readonly File[]): Promise<ModelReader> {
   for (const [index, file] of ordered.entries()) {
     const head = new Uint8Array(Math.min(4, file.size));
     await reader.read(index, 0, head);
-    if (!hasMagic(head)) {
-      throw createError('bad_magic', `${file.name} does not begin with ${ggufMagic}: it is not a GGUF file`, {
-        details: { name: file.name },
-      });
-    }
+    checkMagic(head, file.name);
   }
   return reader;
 }

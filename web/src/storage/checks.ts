@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Checks that every store makes in the same words.
+// Checks and words that every store shares.
 
-import { createError, LayerstreamError } from '../errors.js';
-import { ggufMagic, type PartInfo } from './model-store.js';
+import { createError, errorName, LayerstreamError, messageOf } from '../errors.js';
+import { ggufMagic } from './store-types.js';
 
 export function hasMagic(bytes: Uint8Array): boolean {
   return bytes.length >= 4 && String.fromCharCode(...bytes.subarray(0, 4)) === ggufMagic;
 }
 
-/** `head`: the first four bytes as they are stored. */
-export function checkStoredPart(part: PartInfo, storedBytes: number, head: Uint8Array): void {
-  if (storedBytes !== part.bytes) {
-    throw createError(
-      'storage_failed',
-      `${part.url}: ${storedBytes} bytes are stored, ${part.bytes} were expected`,
-      {
-        details: { url: part.url, storedBytes, expectedBytes: part.bytes },
-      },
-    );
-  }
+/** `head`: the first bytes of something called `name`. */
+export function checkMagic(head: Uint8Array, name: string): void {
   if (!hasMagic(head)) {
-    throw createError('bad_magic', `${part.url} does not begin with ${ggufMagic}`, {
-      details: { url: part.url },
+    throw createError('bad_magic', `${name} does not begin with ${ggufMagic}: it is not a GGUF file`, {
+      details: { url: name, name },
     });
   }
 }
@@ -43,9 +34,26 @@ export function shortRead(part: number, offset: number, wanted: number, got: num
   });
 }
 
-export function busy(url: string, cause?: unknown): LayerstreamError {
-  return createError('storage_busy', `${url} is in use by another tab or another loaded model`, {
-    details: { url },
-    cause,
-  });
+/** Our words for what the File System API throws. */
+export function storageError(error: unknown, url: string): LayerstreamError {
+  switch (errorName(error)) {
+    case 'NoModificationAllowedError':
+    case 'InvalidStateError':
+      return createError('storage_busy', `${url} is in use by another tab or another loaded model`, {
+        details: { url },
+        cause: error,
+      });
+    case 'QuotaExceededError':
+      return createError('storage_quota', `the browser gives no more storage for ${url}`, {
+        details: { url },
+        cause: error,
+      });
+    default:
+      return error instanceof LayerstreamError
+        ? error
+        : createError('storage_failed', `the browser's file system refused ${url}: ${messageOf(error)}`, {
+            details: { url, name: errorName(error) },
+            cause: error,
+          });
+  }
 }

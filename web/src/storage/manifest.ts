@@ -1,66 +1,76 @@
 // SPDX-License-Identifier: MIT
-// manifest.json of a stored model (docs/formats/store.md). Parsing believes nothing: anything odd is null, and a
-// model without a manifest is not complete.
+// model.json of a stored model (docs/formats/store.md). Parsing believes nothing: anything odd is null, and a model
+// without a manifest is not there. What is verified of it stands in the journal.
 
-export const manifestFormat = 1;
+import type { PartInfo } from './store-types.js';
 
-export interface ManifestPart {
-  file: string;
-  url: string;
-  bytes: number;
-  etag: string | null;
-}
+export const manifestFormat = 2;
 
 export interface Manifest {
-  format: number;
+  format: typeof manifestFormat;
   url: string;
-  complete: boolean;
-  parts: ManifestPart[];
+  /** Ties the journal to this manifest: 32 random bits. */
+  generation: number;
+  rangeBytes: number;
+  parts: PartInfo[];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function parsePart(value: unknown): ManifestPart | null {
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
+
+function parsePart(value: unknown): PartInfo | null {
   if (!isObject(value)) {
     return null;
   }
-  const { file, url, bytes, etag } = value;
-  if (typeof file !== 'string' || typeof url !== 'string' || typeof bytes !== 'number') {
+  const { url, bytes, etag, lastModified = null, sha256 = null } = value;
+  if (typeof url !== 'string' || !isSize(bytes) || !isTextOrNull(etag)) {
     return null;
   }
-  if (!Number.isSafeInteger(bytes) || bytes < 0 || (etag !== null && typeof etag !== 'string')) {
-    return null;
-  }
-  return { file, url, bytes, etag };
+  return isTextOrNull(lastModified) && isTextOrNull(sha256)
+    ? { url, bytes, etag, lastModified, sha256 }
+    : null;
 }
 
-export function parseManifest(text: string): Manifest | null {
-  let value: unknown;
+function parseObject(text: string, format: number): Record<string, unknown> | null {
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && value['format'] === format ? value : null;
   } catch {
     return null;
   }
-  if (!isObject(value) || value['format'] !== manifestFormat || !Array.isArray(value['parts'])) {
+}
+
+function parseParts(value: unknown): PartInfo[] | null {
+  const parts = Array.isArray(value) ? value.map(parsePart) : [];
+  const good = parts.filter((part) => part !== null);
+  return good.length > 0 && good.length === parts.length ? good : null;
+}
+
+export function parseManifest(text: string): Manifest | null {
+  const value = parseObject(text, manifestFormat);
+  const parts = parseParts(value?.['parts']);
+  const { url, generation, rangeBytes } = value ?? {};
+  if (typeof url !== 'string' || parts === null || !isSize(generation) || generation > 0xffffffff) {
     return null;
   }
-  const { url, complete } = value;
-  if (typeof url !== 'string' || typeof complete !== 'boolean') {
+  if (!isSize(rangeBytes) || rangeBytes < 64 || rangeBytes % 4 !== 0) {
     return null;
   }
-  const parts: ManifestPart[] = [];
-  for (const item of value['parts']) {
-    const part = parsePart(item);
-    if (part === null) {
-      return null;
-    }
-    parts.push(part);
-  }
-  return { format: manifestFormat, url, complete: complete && parts.length > 0, parts };
+  return { format: manifestFormat, url, generation, rangeBytes, parts };
 }
 
 export function formatManifest(manifest: Manifest): string {
   return JSON.stringify(manifest, null, 1);
+}
+
+/** manifest.json of format 1, which knew only complete models and no ranges. null unless it is complete. */
+export function parseFormat1(text: string): { url: string; parts: PartInfo[] } | null {
+  const value = parseObject(text, 1);
+  const parts = parseParts(value?.['parts']);
+  const { url, complete } = value ?? {};
+  return typeof url === 'string' && parts !== null && complete === true ? { url, parts } : null;
 }

@@ -2,9 +2,9 @@
 // Chooses the store of this browser: the origin's file system, or memory with the reason why.
 
 import { messageOf } from '../errors.js';
-import { MemoryStore } from './memory-store.js';
-import type { ModelStore } from './model-store.js';
-import { OpfsStore } from './opfs-store.js';
+import { MemoryBackend } from './memory-folder.js';
+import { ModelStore } from './model-store.js';
+import { OpfsBackend } from './opfs-folder.js';
 
 export interface ChosenStore {
   store: ModelStore;
@@ -12,17 +12,21 @@ export interface ChosenStore {
   reason: string | null;
 }
 
+/** Weights kept in memory, at most; what is beyond is fetched when it is needed. */
+const memoryLimitBytes = 2 ** 30;
+
+function inMemory(reason: string): ChosenStore {
+  return { store: new ModelStore(new MemoryBackend(memoryLimitBytes)), reason };
+}
+
 export async function openStore(storage: StorageManager | undefined): Promise<ChosenStore> {
   if (typeof storage?.getDirectory !== 'function') {
-    return { store: new MemoryStore(), reason: 'this browser gives pages no file system' };
+    return inMemory('this browser gives pages no file system');
   }
   try {
-    return { store: await OpfsStore.open(await storage.getDirectory()), reason: null };
+    return { store: new ModelStore(await OpfsBackend.open(await storage.getDirectory())), reason: null };
   } catch (error) {
     // Private windows of Firefox and Safari, blocked site data.
-    return {
-      store: new MemoryStore(),
-      reason: `the browser's file system is closed to us: ${messageOf(error)}`,
-    };
+    return inMemory(`the browser's file system is closed to us: ${messageOf(error)}`);
   }
 }

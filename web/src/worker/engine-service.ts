@@ -19,6 +19,7 @@ import { openEngine } from './open-engine.js';
 import { PassRunner } from './pass-runner.js';
 import { planFromHeaders } from './plan-model.js';
 import { PromptTokenizer } from './prompt-tokens.js';
+import { readOrder } from './read-order.js';
 import { RemoteWeightSource } from './weight-source.js';
 
 export interface EngineServiceOptions {
@@ -95,7 +96,7 @@ export class EngineService {
     const model = this.#model;
     this.#model = null;
     if (model !== null) {
-      await model.runner.settle();
+      await model.runner.abandon();
       closeModel(model);
     }
   }
@@ -125,6 +126,7 @@ export class EngineService {
         signal: context.signal,
         onHeader: (loadedBytes) => context.progress({ phase: 'open', loadedBytes, totalBytes }),
       });
+      void source.setOrder(readOrder(engine.describe(true))).catch(() => undefined); // it is only advice
       const loop = new EventLoop();
       const runner = new PassRunner(engine, source, loop);
       const generator = new Generator(engine, runner);

@@ -2,8 +2,8 @@
 // Drives passes: starts the reads the engine asks for, lets it compute in slices that are short enough for messages
 // to come in between, and ends every pass cleanly: done, cancelled or failed, no read of it is left in flight.
 
-import { SerialQueue } from '../async.js';
-import { createError } from '../errors.js';
+import { abortable, SerialQueue } from '../async.js';
+import { createError, LayerstreamError } from '../errors.js';
 import type { Engine, PassWants, ReadRequest } from '../engine/module.js';
 import type { EventLoop } from './event-loop.js';
 import type { WeightSource } from './weight-source.js';
@@ -28,7 +28,8 @@ export class PassRunner {
   readonly #loop: EventLoop;
   /** Passes, and what must not happen during one. */
   readonly #turns = new SerialQueue();
-  readonly #inFlight = new Set<Promise<void>>();
+  /** With what ends the wait for each. */
+  readonly #inFlight = new Map<Promise<void>, AbortController>();
   #bytesInFlight = 0;
   #readError: unknown = null;
   #work = 64 << 20; // multiply-adds of a slice; adapts to the machine
@@ -47,7 +48,7 @@ export class PassRunner {
   /** Runs `task` when no pass is under way and no read is in flight. */
   betweenPasses<T>(task: () => T): Promise<T> {
     return this.#turns.run(async () => {
-      await this.settle();
+      await this.abandon();
       return task();
     });
   }
@@ -72,7 +73,7 @@ export class PassRunner {
         }
         if (state === 'needs-reads') {
           this.#startReads(); // computing may have freed slots
-          await this.#waitForRead();
+          await this.#waitForRead(signal);
         } else {
           await this.#loop.turnAfter(maxSilenceMs);
         }
@@ -83,7 +84,7 @@ export class PassRunner {
       }
     } catch (error) {
       this.#engine.cancelPass();
-      await this.settle();
+      await this.abandon();
       throw error;
     }
     // Prefetch for the next pass goes on; its bytes are taken in as they come.
@@ -91,10 +92,16 @@ export class PassRunner {
     await this.#loop.turnAfter(maxSilenceMs);
   }
 
+  /** Lets go of the reads in flight, which may wait for a download. */
+  async abandon(): Promise<void> {
+    this.#inFlight.forEach((abort) => abort.abort());
+    await this.settle();
+  }
+
   /** Waits until no read is in flight. */
   async settle(): Promise<void> {
     while (this.#inFlight.size > 0) {
-      await Promise.all(this.#inFlight);
+      await Promise.all(this.#inFlight.keys());
     }
   }
 
@@ -130,16 +137,17 @@ export class PassRunner {
   }
 
   #start(batch: readonly ReadRequest[]): void {
-    const reading = this.#read(batch).finally(() => {
+    const abort = new AbortController();
+    const reading = this.#read(batch, abort.signal).finally(() => {
       this.#inFlight.delete(reading);
     });
-    this.#inFlight.add(reading);
+    this.#inFlight.set(reading, abort);
   }
 
   /** Never rejects: a failure is kept for the pass. */
-  async #read(batch: readonly ReadRequest[]): Promise<void> {
+  async #read(batch: readonly ReadRequest[], signal: AbortSignal): Promise<void> {
     try {
-      const bytes = await this.#source.read(batch);
+      const bytes = await this.#source.read(batch, signal);
       this.#loop.noteTurn();
       let at = 0;
       for (const read of batch) {
@@ -148,7 +156,7 @@ export class PassRunner {
       }
       this.#source.recycle(bytes);
     } catch (error) {
-      this.#readError ??= error;
+      this.#readError ??= withBlock(error, batch[0]?.stage ?? 0, this.#engine.blockCount);
       batch.forEach((read) => this.#finish(read, () => this.#engine.failRead(read)));
     }
   }
@@ -162,11 +170,23 @@ export class PassRunner {
     }
   }
 
-  async #waitForRead(): Promise<void> {
+  async #waitForRead(signal: AbortSignal): Promise<void> {
     if (this.#inFlight.size === 0) {
       throw createError('internal', 'the engine waits for weights, but asks for none');
     }
-    await Promise.race(this.#inFlight);
+    await abortable(Promise.race(this.#inFlight.keys()), signal);
     this.#loop.noteTurn();
   }
+}
+
+/** Says which block's weights could not be read. Stages: 0 embed, 1 … n blocks, n + 1 head. */
+function withBlock(error: unknown, stage: number, blockCount: number): unknown {
+  if (!(error instanceof LayerstreamError) || stage < 1 || stage > blockCount) {
+    return error;
+  }
+  const block = stage - 1;
+  return createError(error.code, `the weights of block ${block} cannot be read: ${error.message}`, {
+    details: { ...error.details, block },
+    cause: error.cause,
+  });
 }

@@ -3,9 +3,10 @@
 // request, so that streaming a model makes no garbage.
 
 import { createError } from '../errors.js';
+import type { Extent } from '../protocol/data.js';
 import type { Handlers } from '../protocol/dispatcher.js';
 import type { ReadMethods } from '../protocol/methods.js';
-import type { ModelReader } from '../storage/model-store.js';
+import type { ModelReader } from '../storage/store-types.js';
 
 /** Buffers kept for reuse; an engine has few reads in flight. */
 const maxPooled = 4;
@@ -14,8 +15,15 @@ export class ReadServer {
   readonly handlers: Handlers<ReadMethods>;
   readonly #pool: ArrayBuffer[] = [];
 
-  constructor(readerOf: (modelId: number) => ModelReader | null) {
+  constructor(
+    readerOf: (modelId: number) => ModelReader | null,
+    setOrder: (modelId: number, extents: readonly Extent[]) => void,
+  ) {
     this.handlers = {
+      order: async ({ modelId, extents }) => {
+        setOrder(modelId, extents);
+        return null;
+      },
       read: async ({ modelId, extents, recycled }, context) => {
         this.#recycle(recycled);
         const reader = readerOf(modelId);
@@ -25,11 +33,7 @@ export class ReadServer {
         const total = extents.reduce((sum, extent) => sum + extent.bytes, 0);
         const buffer = this.#take(total);
         try {
-          let at = 0;
-          for (const { part, offset, bytes } of extents) {
-            await reader.read(part, offset, new Uint8Array(buffer, at, bytes));
-            at += bytes;
-          }
+          await readAll(reader, extents, buffer, context.signal);
           context.signal.throwIfAborted();
         } catch (error) {
           this.#recycle([buffer]);
@@ -63,5 +67,24 @@ export class ReadServer {
         cause: error,
       });
     }
+  }
+}
+
+/** Together, so that a download knows all that is wanted. None is under way any more when this settles. */
+async function readAll(
+  reader: ModelReader,
+  extents: readonly Extent[],
+  buffer: ArrayBuffer,
+  signal: AbortSignal,
+): Promise<void> {
+  let at = 0;
+  const reads = extents.map(({ part, offset, bytes }) => {
+    const into = new Uint8Array(buffer, at, bytes);
+    at += bytes;
+    return reader.read(part, offset, into, signal);
+  });
+  const failed = (await Promise.allSettled(reads)).find((result) => result.status === 'rejected');
+  if (failed !== undefined) {
+    throw failed.reason;
   }
 }

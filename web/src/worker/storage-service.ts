@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: MIT
-// What the storage worker does, without its `self`, so that tests run it in node: downloads models into the store,
-// opens them, and serves reads to engine workers. The only owner of readers; engine workers name them by number.
+// What the storage worker does, without its `self`, so that tests run it in node: keeps models in the store, fetches
+// what is missing, and serves reads to engine workers. The only owner of readers; others name them by number.
 
-import { abortable, SerialQueue } from '../async.js';
-import { downloadModel, type Fetch } from '../download/download-model.js';
-import { createError } from '../errors.js';
-import type { StorageKind } from '../protocol/data.js';
+import { abortable } from '../async.js';
+import type { BeginOptions } from '../download/begin.js';
+import type { Fetch } from '../download/request.js';
+import type { RetryPolicy } from '../download/retry.js';
 import { Dispatcher, type CallContext, type Handlers } from '../protocol/dispatcher.js';
 import type { Endpoint } from '../protocol/endpoint.js';
-import type { AcquireSource, ReadMethods, StorageMethods } from '../protocol/methods.js';
+import type { AcquireOptions, AcquireSource, ReadMethods, StorageMethods } from '../protocol/methods.js';
 import { openFiles } from '../storage/blob-reader.js';
-import type { ModelReader } from '../storage/model-store.js';
 import type { ChosenStore } from '../storage/open-store.js';
+import { OpenModels } from './open-models.js';
 import { ReadServer } from './read-server.js';
 
 export interface StorageServiceOptions {
   openStore(): Promise<ChosenStore>;
   holdLock(name: string): Promise<boolean>;
   fetch?: Fetch;
+  retry?: Partial<RetryPolicy>;
   estimate?: () => Promise<StorageEstimate>;
+  /** Of the page. */
+  origin?: string;
 }
 
-interface OpenModel {
-  readonly reader: ModelReader;
-  /** null: files of the user, which are not shared. */
-  readonly url: string | null;
-  references: number;
-}
+/** What the engine reads first of a header: nothing is on the way when it has seen enough. */
+const firstDemandBytes = 1 << 20;
+
+type Acquire = StorageMethods['acquire'];
 
 export class StorageService {
   readonly handlers: Handlers<StorageMethods>;
   readonly #options: StorageServiceOptions;
-  readonly #models = new Map<number, OpenModel>();
-  /** Per URL: the second of two loads waits for the first one's download. Also covers open, close and remove. */
-  readonly #queues = new Map<string, SerialQueue>();
-  readonly #reads = new ReadServer((modelId) => this.#models.get(modelId)?.reader ?? null);
+  readonly #models = new OpenModels();
+  readonly #reads = new ReadServer(
+    (modelId) => this.#models.get(modelId)?.reader ?? null,
+    (modelId, extents) => this.#models.get(modelId)?.live?.download?.setOrder(extents),
+  );
   #store: Promise<ChosenStore> | null = null;
-  #nextId = 1;
 
   constructor(options: StorageServiceOptions) {
     this.#options = options;
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
-      acquire: (params, context) => this.#acquire(params.source, params.headers, context),
+      acquire: (params, context) => this.#acquire(params.source, params.options, context),
+      follow: ({ modelId }, context) => this.#follow(modelId, context),
       release: async ({ modelId }) => {
         await this.#release(modelId);
         return null;
@@ -53,14 +55,14 @@ export class StorageService {
       },
       list: async () => ({ models: await (await this.#chosen()).store.list() }),
       remove: async ({ url }) => ({
-        removed: await this.#queue(url).run(async () => (await this.#chosen()).store.remove(url)),
+        removed: await this.#models.inTurn(url, async () => (await this.#chosen()).store.remove(url)),
       }),
     };
   }
 
   /** Models that are open for reading. */
   get openCount(): number {
-    return this.#models.size;
+    return this.#models.count;
   }
 
   serveReads(port: Endpoint): Dispatcher<ReadMethods> {
@@ -72,98 +74,67 @@ export class StorageService {
     return this.#store;
   }
 
-  #queue(url: string): SerialQueue {
-    let queue = this.#queues.get(url);
-    if (queue === undefined) {
-      queue = new SerialQueue();
-      this.#queues.set(url, queue);
-    }
-    return queue;
-  }
-
   async #acquire(
     source: AcquireSource,
-    headers: Readonly<Record<string, string>>,
-    context: CallContext<StorageMethods['acquire']>,
-  ): Promise<StorageMethods['acquire']['result']> {
+    options: AcquireOptions,
+    context: CallContext<Acquire>,
+  ): Promise<Acquire['result']> {
     if (source.kind === 'files') {
       const reader = await abortable(openFiles(source.files), context.signal);
-      return this.#describe(this.#add(reader, null), null);
+      return this.#describe(this.#models.addFiles(reader), null);
     }
     const { url } = source;
-    return this.#queue(url).run(async () => {
-      const { store, reason } = await this.#chosen();
-      const modelId = this.#share(url) ?? this.#add(await this.#ensure(url, headers, context), url);
-      if (context.signal.aborted) {
-        await this.#close(modelId);
-        throw context.signal.reason;
-      }
-      return this.#describe(modelId, store.kind === 'memory' ? reason : null);
-    }, context.signal);
+    const { store, reason } = await this.#chosen();
+    const task = (): Promise<number> =>
+      this.#models.acquire(store, url, options, this.#beginOptions(options, context));
+    const modelId = await this.#models.inTurn(url, task, context.signal);
+    return this.#describe(modelId, store.kind === 'memory' ? reason : null);
   }
 
-  async #ensure(
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    context: CallContext<StorageMethods['acquire']>,
-  ): Promise<ModelReader> {
-    const { store } = await this.#chosen();
-    const stored = await store.open(url);
-    if (stored !== null) {
-      return stored;
-    }
-    const { fetch, estimate } = this.#options;
-    await downloadModel(store, url, {
+  #beginOptions(
+    { headers, sha256, fetch: what }: AcquireOptions,
+    context: CallContext<Acquire>,
+  ): BeginOptions {
+    const { fetch, retry, estimate, origin } = this.#options;
+    return {
       headers,
+      sha256,
       signal: context.signal,
       onProgress: (progress) => context.progress({ phase: 'download', ...progress }),
+      ...(what === 'demand' ? { firstBytes: firstDemandBytes } : {}),
       ...(fetch === undefined ? {} : { fetch }),
-      ...(estimate === undefined || store.kind === 'memory' ? {} : { estimate }),
-    });
-    const reader = await store.open(url);
-    if (reader === null) {
-      throw createError('storage_failed', `${url} was stored, but cannot be opened`, { details: { url } });
+      ...(retry === undefined ? {} : { retry }),
+      ...(estimate === undefined ? {} : { estimate }),
+      ...(origin === undefined ? {} : { origin }),
+    };
+  }
+
+  async #follow(modelId: number, context: CallContext<StorageMethods['follow']>): Promise<null> {
+    const { live, sha256 } = this.#models.require(modelId);
+    if (live === null) {
+      return null;
     }
-    return reader;
-  }
-
-  #add(reader: ModelReader, url: string | null): number {
-    const modelId = this.#nextId++;
-    this.#models.set(modelId, { reader, url, references: 1 });
-    return modelId;
-  }
-
-  /** One more reference to a reader of the same URL: handles are exclusive in some browsers. */
-  #share(url: string): number | null {
-    for (const [modelId, model] of this.#models) {
-      if (model.url === url) {
-        model.references += 1;
-        return modelId;
-      }
+    const report = live.download?.onProgress((progress) =>
+      context.progress({ phase: 'download', ...progress }),
+    );
+    try {
+      await abortable(live.whole(sha256.length > 0 ? sha256 : undefined), context.signal);
+      return null;
+    } finally {
+      report?.();
     }
-    return null;
   }
 
-  #describe(modelId: number, storageReason: string | null): StorageMethods['acquire']['result'] {
-    const reader = this.#models.get(modelId)?.reader;
-    const storage: StorageKind = reader?.kind ?? 'memory';
-    return { modelId, storage, storageReason, partBytes: reader?.partBytes ?? [] };
+  #describe(modelId: number, storageReason: string | null): Acquire['result'] {
+    const { reader, live } = this.#models.require(modelId);
+    const isWhole = live?.files.isComplete ?? true;
+    return { modelId, storage: reader.kind, storageReason, isWhole, partBytes: reader.partBytes };
   }
 
   async #release(modelId: number): Promise<void> {
-    const url = this.#models.get(modelId)?.url ?? null;
-    await (url === null ? this.#close(modelId) : this.#queue(url).run(() => this.#close(modelId)));
-  }
-
-  async #close(modelId: number): Promise<void> {
-    const model = this.#models.get(modelId);
-    if (model === undefined) {
-      return;
-    }
-    model.references -= 1;
-    if (model.references === 0) {
-      this.#models.delete(modelId);
-      await model.reader.close();
-    }
+    const { store } = await this.#chosen();
+    const url = this.#models.get(modelId)?.live?.files.url;
+    const close = (): Promise<void> => this.#models.close(store, modelId);
+    await (url === undefined ? close() : this.#models.inTurn(url, close));
   }
 }

@@ -12,6 +12,7 @@ const storage: StorageManager | undefined = navigator.storage;
 const service = new StorageService({
   openStore: () => openStore(storage),
   holdLock,
+  origin: globalThis.location.origin,
   ...(storage === undefined ? {} : { estimate: () => storage.estimate() }),
 });
 new Dispatcher<StorageMethods>(workerEndpoint(), service.handlers);

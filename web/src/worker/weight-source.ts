@@ -7,7 +7,7 @@ import type { ReadMethods } from '../protocol/methods.js';
 
 export interface WeightSource {
   /** All extents, one behind the other. Give the array back with recycle() when its bytes were copied. */
-  read(extents: readonly Extent[]): Promise<Uint8Array>;
+  read(extents: readonly Extent[], signal?: AbortSignal): Promise<Uint8Array>;
   recycle(bytes: Uint8Array): void;
 }
 
@@ -21,16 +21,21 @@ export class RemoteWeightSource implements WeightSource {
     this.#modelId = modelId;
   }
 
-  async read(extents: readonly Extent[]): Promise<Uint8Array> {
+  async read(extents: readonly Extent[], signal?: AbortSignal): Promise<Uint8Array> {
     const recycled = this.#used;
     this.#used = [];
     const { buffer } = await this.#client.call(
       'read',
       { modelId: this.#modelId, extents, recycled },
-      { transfer: recycled },
+      { transfer: recycled, signal },
     );
     const total = extents.reduce((sum, extent) => sum + extent.bytes, 0);
     return new Uint8Array(buffer, 0, total);
+  }
+
+  /** What a pass will read, in its order. */
+  async setOrder(extents: readonly Extent[]): Promise<void> {
+    await this.#client.call('order', { modelId: this.#modelId, extents });
   }
 
   recycle(bytes: Uint8Array): void {

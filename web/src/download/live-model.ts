@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// A model of the store that is being read, whole or not. A read waits for what is missing, checks what it reads against
+// the recorded hashes, and has damaged ranges (and no others) fetched again.
+
+import { createError, LayerstreamError, messageOf } from '../errors.js';
+import { checkExtent } from '../storage/checks.js';
+import type { RangeExtent } from '../storage/grid.js';
+import type { ModelFiles } from '../storage/model-files.js';
+import { rangeHash } from '../storage/range-hash.js';
+import type { ModelReader, StorageKind } from '../storage/store-types.js';
+import type { ModelDownload } from './model-download.js';
+import { checkWhole } from './verify.js';
+
+/** When stored bytes are compared with their hashes: at every read, or at a range's first one since it was opened. */
+export type VerifyReads = 'always' | 'first';
+
+export class LiveModel implements ModelReader {
+  readonly files: ModelFiles;
+  readonly partBytes: readonly number[];
+  /** null: it came from no URL. */
+  readonly download: ModelDownload | null;
+  verifyReads: VerifyReads = 'first';
+  readonly #checked: Uint8Array;
+  readonly #closing = new AbortController();
+  #scratch = new Uint8Array(0);
+  #whole: Promise<void> | null = null;
+  /** The whole turned out to be something else than was stated. */
+  #broken: unknown = null;
+
+  constructor(files: ModelFiles, download: ModelDownload | null) {
+    this.files = files;
+    this.partBytes = files.grid.partBytes;
+    this.download = download;
+    this.#checked = new Uint8Array(files.grid.count);
+  }
+
+  get kind(): StorageKind {
+    return this.files.kind;
+  }
+
+  async read(part: number, offset: number, into: Uint8Array, signal?: AbortSignal): Promise<void> {
+    const extent = { part, offset, bytes: into.length };
+    checkExtent(part, offset, into.length, this.partBytes);
+    for (let attempt = 0; attempt < 2; ++attempt) {
+      this.#throwIfBroken();
+      await this.#present(extent, signal);
+      await this.files.read(part, offset, into);
+      const bad = await this.#badRanges(extent, into);
+      if (bad.length === 0) {
+        return;
+      }
+      for (const range of bad) {
+        await this.files.revoke(range);
+      }
+    }
+    throw this.#damaged(extent, 'they do not stay as they are written');
+  }
+
+  /** Settles when everything is stored and, where a SHA-256 was stated, has it. `sha256`: per part, stated now. */
+  whole(sha256?: readonly string[]): Promise<void> {
+    this.#whole ??= this.#makeWhole(sha256).catch((error: unknown) => {
+      this.#whole = null; // may be tried again
+      throw error;
+    });
+    return this.#whole;
+  }
+
+  async close(): Promise<void> {
+    const reason = createError('disposed', 'the model was closed');
+    this.#closing.abort(reason);
+    this.download?.stop(reason);
+    await this.files.close();
+  }
+
+  async #makeWhole(sha256: readonly string[] | undefined): Promise<void> {
+    if (!this.files.isComplete) {
+      await this.download?.all();
+    }
+    const stated = sha256 ?? this.files.parts.map((part) => part.sha256 ?? '');
+    if (stated.some((hash) => hash !== '') && (sha256 !== undefined || this.files.wholeIsGood === null)) {
+      try {
+        await checkWhole(this.files, stated, this.#closing.signal);
+      } catch (error) {
+        this.#broken = error instanceof LayerstreamError && error.code === 'hash_mismatch' ? error : null;
+        throw error;
+      }
+    }
+  }
+
+  #throwIfBroken(): void {
+    if (this.#broken !== null) {
+      throw this.#broken;
+    }
+  }
+
+  async #present(extent: RangeExtent, signal: AbortSignal | undefined): Promise<void> {
+    const { first, end } = this.files.grid.rangesOf(extent);
+    for (let range = first; range < end; ++range) {
+      if (this.files.has(range)) {
+        continue;
+      }
+      const wasStored = this.files.expectedHash(range) !== null;
+      try {
+        if (this.download === null) {
+          throw createError('io_failed', 'it came from a file, and there is no URL to fetch them from');
+        }
+        await this.download.need(extent, signal);
+        return;
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw wasStored
+          ? this.#damaged(this.files.grid.extentOf(range), messageOf(error), error)
+          : named(error, extent);
+      }
+    }
+  }
+
+  #damaged({ part, offset, bytes }: RangeExtent, why: string, cause?: unknown): LayerstreamError {
+    const url = this.files.parts[part]?.url ?? this.files.url;
+    return createError(
+      'range_damaged',
+      `bytes ${offset} to ${offset + bytes} of ${url} are damaged in the store and cannot be replaced: ${why}`,
+      { details: { url, part, offset, bytes }, cause },
+    );
+  }
+
+  /** Of the ranges that `into` was read from: those whose stored bytes are not what they were. */
+  async #badRanges(extent: RangeExtent, into: Uint8Array): Promise<number[]> {
+    const bad: number[] = [];
+    const { first, end } = this.files.grid.rangesOf(extent);
+    for (let range = first; range < end; ++range) {
+      if (this.#checked[range] === 1 && this.verifyReads === 'first') {
+        continue;
+      }
+      const hash = rangeHash(await this.#bytesOf(range, extent, into));
+      const expected = this.files.expectedHash(range);
+      if (expected === null) {
+        await this.files.adopt(range, hash);
+      }
+      if (expected === null || expected === hash) {
+        this.#checked[range] = 1;
+      } else {
+        bad.push(range);
+      }
+    }
+    return bad;
+  }
+
+  /** The whole range: part of `into`, or read beside it. Valid until the next call. */
+  async #bytesOf(range: number, extent: RangeExtent, into: Uint8Array): Promise<Uint8Array> {
+    const { part, offset, bytes } = this.files.grid.extentOf(range);
+    const at = offset - extent.offset;
+    if (at >= 0 && at + bytes <= into.length) {
+      return into.subarray(at, at + bytes);
+    }
+    const scratch = this.#scratch.length >= bytes ? this.#scratch : new Uint8Array(bytes);
+    this.#scratch = new Uint8Array(0); // another read may come while this one waits
+    await this.files.read(part, offset, scratch.subarray(0, bytes));
+    this.#scratch = scratch;
+    return scratch.subarray(0, bytes);
+  }
+}
+
+/** The same error, with the bytes that were wanted. */
+function named(error: unknown, { part, offset, bytes }: RangeExtent): unknown {
+  if (!(error instanceof LayerstreamError)) {
+    return error;
+  }
+  const message = `bytes ${offset} to ${offset + bytes} of part ${part} are not here: ${error.message}`;
+  return createError(error.code, message, {
+    details: { ...error.details, part, offset, bytes },
+    cause: error.cause,
+  });
+}
