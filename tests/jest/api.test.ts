@@ -99,6 +99,7 @@ describe('loading', () => {
 
   test('a second load does not download again', async () => {
     const [one, two] = await Promise.all([load(), load()]);
+    await Promise.all([one.stored, two.stored]);
     expect(server.requests).toHaveLength(1);
     expect(await host.api.listModels()).toMatchObject([{ url, bytes: bytes.length, complete: true }]);
     expect(await codeOf(() => host.api.deleteModel(url))).toBe('storage_busy');
