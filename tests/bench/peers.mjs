@@ -14,6 +14,7 @@ import { withPage } from './lib/browser.mjs';
 import { calm, processorTime, rendererMemory } from './lib/processes.mjs';
 import { writeModel } from './lib/synthetic-model.mjs';
 import { median, spread } from './lib/statistics.mjs';
+import { decodeRate, pageTrial, parseRuns, prefillRate } from './lib/trials.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -36,36 +37,23 @@ const { values: flags } = parseArgs({
 
 const list = (text) => text.split(',');
 const engines = list(flags.engines);
-const runs = list(flags.runs).map((run) => run.split(':').map(Number));
+const runs = parseRuns(flags.runs);
 const rounds = Number(flags.rounds);
 const trials = [];
-
-/**
- * A prompt that every engine can be given: as ids, or as letters that the synthetic tokenizer turns into these ids (a word
- * border, then bytes). The salt makes each prompt new, so that no cache helps.
- */
-function promptIds(count, salt) {
-  const letter = (i) => 3 + 97 + ((i * 7919 + salt * 104729 + ((i * i) >> 3)) % 26);
-  return Array.from({ length: count }, (_, i) => (i === 0 ? 259 : letter(i)));
-}
 
 async function trial(server, profile, engine, model, threads, round) {
   const busyBefore = await calm(Number(flags.wait));
   return withPage(profile, `${server}e/${engine}/`, async (page, root) => {
     const empty = rendererMemory(root);
     const before = processorTime(root);
-    const load = await page.evaluate((call) => window.bench.load(call), {
+    const { load, runs: results } = await pageTrial(page, {
       url: `/models/${model}.gguf`,
       threads,
       ctx: Number(flags.ctx),
       params: engine === 'layerstream' ? JSON.parse(flags.params) : {},
+      runs,
+      salt: 17 + round,
     });
-    const generate = (call) => page.evaluate((arg) => window.bench.generate(arg), call);
-    await generate({ prompt: promptIds(32, 1), n: 8 }); // caches, compilers
-    const results = [];
-    for (const [prompt, n] of runs) {
-      results.push({ prompt, n, ...(await generate({ prompt: promptIds(prompt, 17 + round), n })) });
-    }
     const memory = rendererMemory(root);
     const after = processorTime(root);
     const foreign = (after.busy - before.busy - (after.own - before.own)) / (after.all - before.all);
@@ -82,10 +70,6 @@ async function trial(server, profile, engine, model, threads, round) {
     };
   });
 }
-
-/** tok/s. Prefill by the wall clock until the first token; decode from the first token to the last. */
-const prefillRate = (run) => run.prompt / (run.wall.ttftMs / 1000);
-const decodeRate = (run) => (run.n - 1) / (run.wall.decodeMs / 1000);
 
 function report(model, threads, byEngine) {
   for (const engine of engines) {
