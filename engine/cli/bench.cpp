@@ -8,6 +8,8 @@
 #include "base/math.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/profile_report.h"
+#include "cli/sampling_options.h"
 
 namespace layerstream::cli {
 namespace {
@@ -30,48 +32,107 @@ std::vector<TokenId> some_ids(const Tokenizer& tokenizer, std::size_t n) {
   return ids;
 }
 
+// One part of a bench, and where its time went.
+struct Phase {
+  std::size_t n_tokens = 0;
+  double seconds = 0;
+  runtime::Profile profile{.now = seconds_now};
+  [[nodiscard]] double rate() const { return n_tokens == 0 ? 0 : static_cast<double>(n_tokens) / seconds; }
+};
+
+void watch(Opened& model, runtime::Profile* profile) {
+  model.session->set_profile(profile);
+  model.host->set_profile(profile);
+}
+
+// With a profile the prompt also comes from its text.
+Result<Phase> run_prefill(Opened& model, std::span<const TokenId> ids, bool with_profile) {
+  const Tokenizer& tokenizer = model.session->tokenizer();
+  const std::string text = tokenizer.decode({ids.begin(), ids.end()}, false);
+  Phase phase{.n_tokens = ids.size()};
+  if (with_profile) watch(model, &phase.profile);
+  const double start = seconds_now();
+  if (with_profile) {
+    const runtime::Timed timed(&phase.profile, runtime::Operation::tokenizer);
+    (void)tokenizer.encode(text, {});
+  }
+  LS_CHECK(prefill(model, ids, 0));
+  phase.seconds = seconds_now() - start;
+  watch(model, nullptr);
+  return phase;
+}
+
+// One pass per token. With a profile each is also drawn and turned into text.
+Result<Phase> run_decode(Opened& model, std::span<const TokenId> ids, bool with_profile) {
+  TextStream text(model.session->tokenizer());
+  Phase phase{.n_tokens = ids.size()};
+  if (with_profile) watch(model, &phase.profile);
+  const double start = seconds_now();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    LS_CHECK(prefill(model, ids.subspan(i, 1), 0));
+    if (!with_profile) continue;
+    const TokenId token = LS_TRY(model.session->sample());
+    const runtime::Timed timed(&phase.profile, runtime::Operation::tokenizer);
+    (void)text.push(token);
+  }
+  phase.seconds = seconds_now() - start;
+  watch(model, nullptr);
+  return phase;
+}
+
+void print_bench_json(const Session& session, const Phase& prefill, const Phase& decode, std::uint64_t sweeps, std::uint64_t bytes_read, bool with_profile) {
+  JsonWriter json;
+  json.begin_object()
+      .field("prefill_tokens_per_s", prefill.rate())
+      .field("decode_tokens_per_s", decode.rate())
+      .field("bytes_read", bytes_read)
+      .field("sweeps", sweeps)
+      .field("peak_bytes", peak_bytes())
+      .field("plan_bytes", session.plan().total_bytes());
+  if (with_profile) {
+    json.key("profile").begin_object();
+    write_profile(json.key("prefill"), prefill.profile, prefill.seconds);
+    write_profile(json.key("decode"), decode.profile, decode.seconds);
+    json.end_object();
+  }
+  std::printf("%s\n", json.end_object().take().c_str());
+}
+
 }  // namespace
 
 Result<void> bench(std::span<char* const> arguments) {
-  constexpr std::string_view kFlags[] = {"--json"};
-  const auto options_with_value = with_model_options({"-p", "-n"});
+  constexpr std::string_view kFlags[] = {"--json", "--profile"};
+  auto options_with_value = with_model_options({"-p", "-n"});
+  options_with_value.insert(options_with_value.end(), kSamplingOptions.begin(), kSamplingOptions.end());
   const Args args = LS_TRY(Args::parse(arguments, options_with_value, kFlags));
   const std::size_t n_prompt = static_cast<std::size_t>(LS_TRY(args.number("-p", 128, 1, 1u << 20)));
   const std::size_t n_decode = static_cast<std::size_t>(LS_TRY(args.number("-n", 32, 0, 1u << 20)));
+  const bool with_profile = args.has("--profile");
   SessionOptions options = LS_TRY(session_options(args));
   if (options.n_ctx == 0) options.n_ctx = static_cast<std::uint32_t>(n_prompt + n_decode + 1);
   Opened model = LS_TRY(open_model(args.file(), options));
   Session& session = *model.session;
+  LS_CHECK(session.set_sampler(LS_TRY(sampler_config(args, session.tokenizer()))));
   const std::vector<TokenId> ids = some_ids(session.tokenizer(), n_prompt + n_decode);
 
   LS_CHECK(prefill(model, std::span(ids).first(1), 0));  // loads what is pinned
   LS_CHECK(session.truncate(0));
   const std::uint64_t sweeps_before = session.sweeps(), bytes_before = session.bytes_read();
-  double start = seconds_now();
-  LS_CHECK(prefill(model, std::span(ids).first(n_prompt), 0));
-  const double prefill_seconds = seconds_now() - start;
+  const Phase prefilled = LS_TRY(run_prefill(model, std::span(ids).first(n_prompt), with_profile));
   const std::uint64_t sweeps = session.sweeps() - sweeps_before;
-  start = seconds_now();
-  for (std::size_t i = 0; i < n_decode; ++i) LS_CHECK(prefill(model, std::span(ids).subspan(n_prompt + i, 1), 0));
-  const double decode_seconds = seconds_now() - start;
+  const Phase decoded = LS_TRY(run_decode(model, std::span(ids).subspan(n_prompt), with_profile));
+  const std::uint64_t bytes_read = session.bytes_read() - bytes_before;
 
-  const double prefill_rate = static_cast<double>(n_prompt) / prefill_seconds;
-  const double decode_rate = n_decode == 0 ? 0 : static_cast<double>(n_decode) / decode_seconds;
   if (args.has("--json")) {
-    JsonWriter json;
-    json.begin_object()
-        .field("prefill_tokens_per_s", prefill_rate)
-        .field("decode_tokens_per_s", decode_rate)
-        .field("bytes_read", session.bytes_read() - bytes_before)
-        .field("sweeps", sweeps)
-        .field("peak_bytes", peak_bytes())
-        .field("plan_bytes", session.plan().total_bytes())
-        .end_object();
-    std::printf("%s\n", json.take().c_str());
-  } else {
-    std::printf("prefill %zu tokens: %.1f tok/s in %llu sweeps\ndecode %zu tokens: %.1f tok/s\nread %llu bytes, peak memory %llu bytes\n", n_prompt,
-                prefill_rate, static_cast<unsigned long long>(sweeps), n_decode, decode_rate,
-                static_cast<unsigned long long>(session.bytes_read() - bytes_before), static_cast<unsigned long long>(peak_bytes()));
+    print_bench_json(session, prefilled, decoded, sweeps, bytes_read, with_profile);
+    return {};
+  }
+  std::printf("prefill %zu tokens: %.1f tok/s in %llu sweeps\ndecode %zu tokens: %.1f tok/s\nread %llu bytes, peak memory %llu bytes\n", n_prompt,
+              prefilled.rate(), static_cast<unsigned long long>(sweeps), n_decode, decoded.rate(), static_cast<unsigned long long>(bytes_read),
+              static_cast<unsigned long long>(peak_bytes()));
+  if (with_profile) {
+    print_profile("prefill", prefilled.profile, prefilled.seconds);
+    print_profile("decode", decoded.profile, decoded.seconds);
   }
   return {};
 }

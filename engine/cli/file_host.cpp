@@ -129,6 +129,7 @@ Result<void> FileHost::run_pass(Session& session) {
     if (state && *state == RunState::done) return {};
     if (state) {
       start_reads(session);  // what the pass just found missing, and slots it gave back
+      const runtime::Timed timed(profile_, runtime::Operation::waiting);
       if (auto finished = finish_one(session); !finished) state = std::unexpected(finished.error());
     }
     if (!state) {

@@ -31,6 +31,9 @@ class FileHost {
   // Runs the pass that was begun to its end. On an error the pass is cancelled and no read is left in flight.
   [[nodiscard]] Result<void> run_pass(Session& session);
 
+  // Adds up the time passes wait for reads, from now on; not owned, null takes it away.
+  void set_profile(runtime::Profile* profile) { profile_ = profile; }
+
  private:
   struct Done {
     std::uint32_t id = 0;
@@ -51,6 +54,7 @@ class FileHost {
   std::deque<ReadRequest> queue_;
   std::deque<Done> done_;
   bool stop_ = false;
+  runtime::Profile* profile_ = nullptr;
   std::size_t in_flight_ = 0;  // taken from the session, not yet completed
 };
 

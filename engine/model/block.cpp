@@ -21,7 +21,7 @@ void normalise(const ModelConfig& config, const Norm& norm, const float* x, floa
 
 // [n, model_dim] each; x and y may be the same.
 void normalise_all(Script& s, const ModelConfig& config, const Norm& norm, const float* x, float* y, std::size_t n) {
-  s.line(n * config.model_dim, [&] {
+  s.line(Operation::norm, n * config.model_dim, [&] {
     s.pool().parallel_for(n, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) {
       for (std::size_t e = begin; e < end; ++e) normalise(config, norm, x + e * config.model_dim, y + e * config.model_dim, config.model_dim);
     });
@@ -82,7 +82,7 @@ std::uint64_t attention_work(const PassContext& pass, std::size_t layer) {
 // x += post_norm?(y)
 void add_to_residual(Script& s, const ModelConfig& config, const Norm& post_norm, Batch& b) {
   if (post_norm) normalise_all(s, config, post_norm, b.y, b.y, b.n);
-  s.line(b.n * config.model_dim, [&] { kernels::add(b.y, b.x, b.n * config.model_dim); });
+  s.line(Operation::residual, b.n * config.model_dim, [&] { kernels::add(b.y, b.x, b.n * config.model_dim); });
 }
 
 void embed_entry(const PassContext& pass, std::size_t e) {
@@ -109,7 +109,7 @@ void embed_entry(const PassContext& pass, std::size_t e) {
 
 void embed(Script& s, const PassContext& pass) {
   Batch& b = pass.batch;
-  s.line(b.n * pass.model.config.model_dim, [&] {
+  s.line(Operation::embedding, b.n * pass.model.config.model_dim, [&] {
     s.pool().parallel_for(b.n, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) {
       for (std::size_t e = begin; e < end; ++e) embed_entry(pass, e);
     });
@@ -129,12 +129,12 @@ void forward_block(Script& s, const PassContext& pass, std::size_t layer) {
   s.matmul(w.q, normed, b.q);
   s.matmul(w.k, normed, b.k);
   s.matmul(w.v, normed, b.v);
-  s.line(b.n * config.q_dim(layer), [&] {
+  s.line(Operation::rope, b.n * config.q_dim(layer), [&] {
     s.pool().parallel_for(b.n, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) {
       for (std::size_t e = begin; e < end; ++e) rotate_and_store(pass, layer, e);
     });
   });
-  s.line(attention_work(pass, layer), [&] {
+  s.line(Operation::attention, attention_work(pass, layer), [&] {
     s.pool().parallel_for(b.n * l.n_kv_heads, 1, [&](std::size_t begin, std::size_t end, std::uint32_t thread) {
       for (std::size_t i = begin; i < end; ++i) attend(pass, layer, i / l.n_kv_heads, i % l.n_kv_heads, thread);
     });
@@ -162,7 +162,7 @@ void head(Script& s, const PassContext& pass) {
   const std::size_t n = b.wants.size();
   const std::size_t n_normed = n + b.hidden_wants.size();
   if (n_normed == 0) return;
-  s.line(n_normed * config.model_dim, [&] {
+  s.line(Operation::norm, n_normed * config.model_dim, [&] {
     for (std::size_t i = 0; i < n_normed; ++i) {
       const std::size_t entry = i < n ? b.wants[i] : b.hidden_wants[i - n];
       normalise(config, w.output_norm, b.x + entry * config.model_dim, b.normed + i * config.model_dim, config.model_dim);
@@ -172,7 +172,7 @@ void head(Script& s, const PassContext& pass) {
   const Input normed = s.input(b.normed, config.model_dim, n, {&w.output});
   s.matmul(w.output, normed, b.logits_row(0));
   if (config.final_soft_cap > 0) {
-    s.line(n * w.output.rows, [&] { kernels::soft_cap(config.final_soft_cap, b.logits_row(0), n * w.output.rows); });
+    s.line(Operation::logits, n * w.output.rows, [&] { kernels::soft_cap(config.final_soft_cap, b.logits_row(0), n * w.output.rows); });
   }
 }
 

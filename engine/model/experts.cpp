@@ -83,14 +83,14 @@ void run_experts(Script& s, const PassContext& pass, std::size_t layer) {
     const std::size_t n = b.expert_entries.size();
     if (n == 0) continue;
     const Expert& expert = w.experts[id];
-    s.line(n * config.model_dim, [&] {
+    s.line(Operation::experts, n * config.model_dim, [&] {
       for (std::size_t i = 0; i < n; ++i) std::memcpy(b.expert_in + i * config.model_dim, b.normed + b.expert_entries[i] * config.model_dim, config.model_dim * sizeof(float));
     });
     const Input in = s.input(b.expert_in, config.model_dim, n, {&expert.gate, &expert.up});
     s.gated(expert.gate, expert.up, config.activation, in, b.gate, b.hidden);
     const Input hidden = s.input(b.hidden, ffn_dim, n, {&expert.down});
     s.matmul(expert.down, hidden, b.expert_out);
-    s.line(n * config.model_dim, [&] { scatter(b, config.model_dim, n_used, id); });
+    s.line(Operation::experts, n * config.model_dim, [&] { scatter(b, config.model_dim, n_used, id); });
   }
 }
 
@@ -104,7 +104,7 @@ void mixture_of_experts(Script& s, const PassContext& pass, std::size_t layer) {
 
   const Input router_in = s.input(b.normed, config.model_dim, b.n, {&w.router});
   s.matmul(w.router, router_in, b.router);
-  s.line(b.n * config.n_experts, [&] {
+  s.line(Operation::experts, b.n * config.n_experts, [&] {
     for (std::size_t e = 0; e < b.n; ++e) {
       select_experts(config, b.router + e * config.n_experts, b.expert_ids.data() + e * n_used, b.expert_weights.data() + e * n_used);
     }

@@ -37,7 +37,7 @@ void scale_and_bias(const Matrix& m, std::size_t row_begin, std::size_t row_end,
 Input Script::input(const float* values, std::size_t length, std::size_t n, std::initializer_list<const Matrix*> matrices) {
   const bool quantise = std::any_of(matrices.begin(), matrices.end(), [](const Matrix* m) { return needs_int8(*m); });
   if (quantise) {
-    line(n * length, [&] {
+    line(Operation::quantize, n * length, [&] {
       const Quantized& q = batch_.quantized;
       pool_.parallel_for(n, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) {
         for (std::size_t e = begin; e < end; ++e) {
@@ -63,6 +63,7 @@ const std::byte* Script::fetch(const Matrix& m, std::uint32_t unit) {
 // y points at the value of the unit's first row.
 void Script::multiply(const Matrix& m, std::uint32_t unit, const std::byte* data, const Input& x, float* y, std::size_t y_stride) {
   const std::size_t rows = m.unit_rows(unit);
+  const runtime::Timed timed(profile_, m.type, rows * m.columns * x.n);
   const MatView view{data, m.type, rows, m.columns, m.row_bytes};
   const Quantized& q = batch_.quantized;
   const bool int8 = needs_int8(m);
@@ -103,6 +104,7 @@ void Script::gated(const Matrix& gate, const Matrix& up, Activation activation, 
     float* slice_of_hidden = hidden + slice * up.rows_per_unit;
     multiply(m, slice, data, x, is_gate ? gate_slice : slice_of_hidden, is_gate ? rows : up.rows);
     if (!is_gate) {
+      const runtime::Timed timed(profile_, Operation::activation);
       pool_.parallel_for(x.n, 1, [&](std::size_t begin, std::size_t end, std::uint32_t) {
         for (std::size_t e = begin; e < end; ++e) {
           float* h = slice_of_hidden + e * up.rows;

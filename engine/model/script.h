@@ -10,10 +10,13 @@
 #include "kernels/activations.h"
 #include "model/batch.h"
 #include "model/weights.h"
+#include "runtime/profile.h"
 #include "runtime/thread_pool.h"
 #include "stream/residency.h"
 
 namespace layerstream::model {
+
+using runtime::Operation;
 
 enum class Halt {
   none,          // the stage ran through
@@ -40,11 +43,17 @@ class Script {
   [[nodiscard]] std::uint64_t work_left() const { return work_left_; }
   [[nodiscard]] runtime::ThreadPool& pool() { return pool_; }
 
+  // Not owned; null (the beginning): nothing is measured.
+  void set_profile(runtime::Profile* profile) { profile_ = profile; }
+
   // One line that needs no weights. `work` in multiply-adds, roughly.
   template <typename Body>
-  void line(std::uint64_t work, Body&& body) {
+  void line(Operation operation, std::uint64_t work, Body&& body) {
     if (!enter()) return;
-    body();
+    {
+      const runtime::Timed timed(profile_, operation, work);
+      body();
+    }
     finish_line();
     spend(work);
   }
@@ -79,6 +88,7 @@ class Script {
   stream::Residency& residency_;
   runtime::ThreadPool& pool_;
   Batch& batch_;
+  runtime::Profile* profile_ = nullptr;
   std::uint32_t done_ = 0;  // finished lines of this stage
   std::uint32_t at_ = 0;    // lines met in this replay
   std::uint32_t unit_ = 0;  // finished units of the line at hand

@@ -148,6 +148,7 @@ Result<RunState> SessionImpl::run(std::uint64_t max_work) {
 }
 
 Result<void> SessionImpl::finish_pass() {
+  const runtime::Timed timed(profile_, runtime::Operation::logits);
   for (std::size_t i = 0; i < batch_.wants.size(); ++i) {
     if (!all_finite({batch_.logits_row(i), batch_.vocab_size()})) {
       return fail(ErrorCode::non_finite, "the logits at position " + text(batch_.positions[batch_.wants[i]]) + " are not finite numbers");

@@ -195,10 +195,16 @@ Result<void> SessionImpl::set_sampler(const SamplerConfig& config) {
   return {};
 }
 
+void SessionImpl::set_profile(runtime::Profile* profile) {
+  profile_ = profile;
+  script_->set_profile(profile);
+}
+
 Result<TokenId> SessionImpl::sample() {
   if (batch_.n == 0) return fail(ErrorCode::bad_argument, "no pass has been run");
   const std::span<const float> last = logits(batch_.n - 1);
   if (last.empty()) return fail(ErrorCode::bad_argument, "the last entry of the last pass did not ask for logits");
+  const runtime::Timed timed(profile_, runtime::Operation::sampling);
   drawn_ = LS_TRY(sampler_->sample(last, history_, mask_));
   return *drawn_;
 }

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "gguf/model_file.h"
 #include "model/kernel_probe.h"
+#include "runtime/profile.h"
 #include "sampler/sampler.h"
 #include "stream/plan.h"
 #include "tokenizer/tokenizer.h"
@@ -167,6 +168,9 @@ class Session {
   [[nodiscard]] virtual Result<TokenId> sample() = 0;
   // Of the token drawn last and of the n_top most probable ones; bad_argument unless sample() drew since the last pass.
   [[nodiscard]] virtual Result<Logprobs> logprobs(std::size_t n_top) = 0;
+
+  // Adds up where the time of passes and draws goes, from now on; not owned, null takes it away. Its `now` must be set.
+  virtual void set_profile(runtime::Profile* profile) = 0;
 
   [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;  // by completed reads, since creation
   [[nodiscard]] virtual std::uint64_t sweeps() const = 0;      // finished passes

@@ -60,6 +60,8 @@ class SessionImpl final : public Session {
   Result<TokenId> sample() override;
   Result<Logprobs> logprobs(std::size_t n_top) override;
 
+  void set_profile(runtime::Profile* profile) override;
+
   std::uint64_t bytes_read() const override { return bytes_read_; }
   std::uint64_t sweeps() const override { return sweeps_; }
 
@@ -84,6 +86,7 @@ class SessionImpl final : public Session {
   std::unique_ptr<Tokenizer> tokenizer_;
   std::optional<Sampler> sampler_;
   LogitMask* mask_ = nullptr;
+  runtime::Profile* profile_ = nullptr;
   std::optional<TokenId> drawn_;  // by sample(), since the last pass
   model::Model model_;
   stream::Plan plan_;
