@@ -10,6 +10,7 @@ import type { AcquireOptions, ReadMethods, StorageMethods } from '#web/protocol/
 import { ModelStore } from '#web/storage/model-store.js';
 import { OpfsBackend } from '#web/storage/opfs-folder.js';
 import { StorageService } from '#web/worker/storage-service.js';
+import { RemoteWeightSource } from '#web/worker/weight-source.js';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -267,6 +268,41 @@ describe('reads', () => {
     );
     expect(buffer.byteLength).toBe(500_000);
     expect(Buffer.compare(new Uint8Array(buffer, 0, 400_000), bytes.subarray(7, 400_007))).toBe(0);
+  });
+
+  test('go straight into shared memory, each extent to its address', async () => {
+    const { modelId } = await acquire(server.on('/m.gguf', whole(bytes)));
+    const client = await reads();
+    const memory = new SharedArrayBuffer(2_000_000);
+    const extents = [
+      { part: 0, offset: 2_999_990, bytes: 10 },
+      { part: 0, offset: 1_000_000, bytes: 1_000_000 },
+    ];
+    await client.call('readInto', { modelId, extents, memory, pointers: [100, 500_000] });
+    const expected = Buffer.alloc(2_000_000);
+    expected.set(bytes.subarray(2_999_990), 100);
+    expected.set(bytes.subarray(1_000_000, 2_000_000), 500_000);
+    expectBytes(Buffer.from(new Uint8Array(memory)), expected);
+  });
+
+  test('that are aborted have ended before shared memory is anybody else’s', async () => {
+    const { modelId } = await acquire(server.on('/m.gguf', stalled(bytes, 1_000_000)));
+    const client = await reads();
+    const source = new RemoteWeightSource(client, modelId);
+    const abort = new AbortController();
+    const memory = new SharedArrayBuffer(1_000_000);
+    const reading = source.readInto(
+      [{ part: 0, offset: 2_000_000, bytes: 1_000_000 }],
+      memory,
+      [0],
+      abort.signal,
+    );
+    reading.catch(() => undefined);
+    await pause(50);
+    abort.abort();
+    expect(client.pendingCount).toBe(1); // the other end has not said that it stopped
+    expect(await thrownBy(() => within(5_000, reading))).toMatchObject({ name: 'AbortError' });
+    expect(client.pendingCount).toBe(0);
   });
 
   test('of what is not there are errors', async () => {

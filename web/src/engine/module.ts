@@ -209,12 +209,23 @@ export class Engine {
     return read.valid ? read : null;
   }
 
+  /** The wasm memory, if other workers may write into it; to be asked for anew before every use. */
+  get sharedMemory(): SharedArrayBuffer | null {
+    const { buffer } = this.#module.HEAPU8;
+    return typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer ? buffer : null;
+  }
+
   /** `bytes` has exactly the length of the request. */
-  completeRead(read: ReadRequest, bytes: Uint8Array): void {
+  copyIn(read: ReadRequest, bytes: Uint8Array): void {
     if (bytes.length !== read.bytes) {
       throw createError('io_failed', `a read of ${read.bytes} bytes came back with ${bytes.length}`);
     }
     this.#module.HEAPU8.set(bytes, read.pointer);
+    this.completeRead(read);
+  }
+
+  /** The bytes are at its pointer. */
+  completeRead(read: ReadRequest): void {
     check(this.#native.completeRead(read.id));
   }
 

@@ -13,6 +13,8 @@ export interface CallOptions<S extends MethodSpec> {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: S['progress']) => void) | undefined;
   transfer?: Transferable[];
+  /** The signal only asks the other end to stop, and the call settles when it has: it writes into shared memory. */
+  untilServed?: boolean;
   /** The result of a call that was cancelled too late: whatever it holds at the other end must be let go. */
   onOrphan?: (result: S['result']) => void;
 }
@@ -98,13 +100,17 @@ export class Client<M extends MethodMap<M>> {
     options: CallOptions<M[K]>,
     handlers: Omit<Pending, 'progress'>,
   ): number {
-    const { signal, onProgress, onOrphan } = options;
+    const { signal, onProgress, onOrphan, untilServed = false } = options;
     if (this.#closed !== null || signal?.aborted === true) {
       handlers.fail(this.#closed ?? signal?.reason);
       return 0;
     }
     const id = this.#nextId++;
     const abort = (): void => {
+      if (untilServed) {
+        this.#post({ type: 'cancel', id });
+        return;
+      }
       if (!this.#pending.delete(id)) {
         return;
       }

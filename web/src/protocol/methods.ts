@@ -22,7 +22,7 @@ import type {
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
-export const protocolVersion = 4;
+export const protocolVersion = 5;
 
 export interface MethodSpec {
   params: object;
@@ -156,6 +156,16 @@ export interface ReadMethods {
       recycled: readonly ArrayBuffer[];
     };
     result: { buffer: ArrayBuffer };
+  };
+  /** The same straight into memory that both ends share: `pointers` has one address in it for each extent. */
+  readInto: {
+    params: {
+      modelId: number;
+      extents: readonly Extent[];
+      memory: SharedArrayBuffer;
+      pointers: readonly number[];
+    };
+    result: null;
   };
   /** The order in which a pass will read; a download follows it. */
   order: { params: { modelId: number; extents: readonly Extent[] }; result: null };

@@ -5,6 +5,7 @@
 import { abortable, SerialQueue } from '../async.js';
 import { createError, LayerstreamError } from '../errors.js';
 import type { Engine, PassWants, ReadRequest } from '../engine/module.js';
+import type { Extent } from '../protocol/data.js';
 import type { EventLoop } from './event-loop.js';
 import type { WeightSource } from './weight-source.js';
 
@@ -147,11 +148,20 @@ export class PassRunner {
   /** Never rejects: a failure is kept for the pass. */
   async #read(batch: readonly ReadRequest[], signal: AbortSignal): Promise<void> {
     try {
+      const memory = this.#engine.sharedMemory;
+      if (memory !== null && this.#source.readInto !== undefined) {
+        const pointers = batch.map(({ pointer }) => pointer);
+        await this.#source.readInto(batch.map(extentOf), memory, pointers, signal);
+        this.#loop.noteTurn();
+        batch.forEach((read) => this.#finish(read, () => this.#engine.completeRead(read)));
+        return;
+      }
       const bytes = await this.#source.read(batch, signal);
       this.#loop.noteTurn();
       let at = 0;
       for (const read of batch) {
-        this.#finish(read, () => this.#engine.completeRead(read, bytes.subarray(at, at + read.bytes)));
+        const own = bytes.subarray(at, at + read.bytes);
+        this.#finish(read, () => this.#engine.copyIn(read, own));
         at += read.bytes;
       }
       this.#source.recycle(bytes);
@@ -178,6 +188,8 @@ export class PassRunner {
     this.#loop.noteTurn();
   }
 }
+
+const extentOf = ({ part, offset, bytes }: ReadRequest): Extent => ({ part, offset, bytes });
 
 /** Says which block's weights could not be read. Stages: 0 embed, 1 … n blocks, n + 1 head. */
 function withBlock(error: unknown, stage: number, blockCount: number): unknown {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Serves batches of reads into buffers that are transferred to the engine worker and come back with a later
-// request, so that streaming a model makes no garbage.
+// Serves batches of reads: straight into the engine's memory where that is shared, otherwise into buffers that are
+// transferred to the engine worker and come back with a later request, so that streaming a model makes no garbage.
 
 import { createError } from '../errors.js';
 import type { Extent } from '../protocol/data.js';
@@ -19,6 +19,13 @@ export class ReadServer {
     readerOf: (modelId: number) => ModelReader | null,
     setOrder: (modelId: number, extents: readonly Extent[]) => void,
   ) {
+    const opened = (modelId: number): ModelReader => {
+      const reader = readerOf(modelId);
+      if (reader === null) {
+        throw createError('io_failed', `model ${modelId} is not open`, { details: { modelId } });
+      }
+      return reader;
+    };
     this.handlers = {
       order: async ({ modelId, extents }) => {
         setOrder(modelId, extents);
@@ -26,14 +33,11 @@ export class ReadServer {
       },
       read: async ({ modelId, extents, recycled }, context) => {
         this.#recycle(recycled);
-        const reader = readerOf(modelId);
-        if (reader === null) {
-          throw createError('io_failed', `model ${modelId} is not open`, { details: { modelId } });
-        }
+        const reader = opened(modelId);
         const total = extents.reduce((sum, extent) => sum + extent.bytes, 0);
         const buffer = this.#take(total);
         try {
-          await readAll(reader, extents, buffer, context.signal);
+          await readAll(reader, extents, buffer, endToEnd(extents), context.signal);
           context.signal.throwIfAborted();
         } catch (error) {
           this.#recycle([buffer]);
@@ -41,6 +45,10 @@ export class ReadServer {
         }
         context.transfer(buffer);
         return { buffer };
+      },
+      readInto: async ({ modelId, extents, memory, pointers }, { signal }) => {
+        await readAll(opened(modelId), extents, memory, pointers, signal);
+        return null;
       },
     };
   }
@@ -70,19 +78,23 @@ export class ReadServer {
   }
 }
 
+/** Where each of them begins when they lie one behind the other. */
+function endToEnd(extents: readonly Extent[]): number[] {
+  let at = 0;
+  return extents.map(({ bytes }) => (at += bytes) - bytes);
+}
+
 /** Together, so that a download knows all that is wanted. None is under way any more when this settles. */
 async function readAll(
   reader: ModelReader,
   extents: readonly Extent[],
-  buffer: ArrayBuffer,
+  memory: ArrayBufferLike,
+  pointers: readonly number[],
   signal: AbortSignal,
 ): Promise<void> {
-  let at = 0;
-  const reads = extents.map(({ part, offset, bytes }) => {
-    const into = new Uint8Array(buffer, at, bytes);
-    at += bytes;
-    return reader.read(part, offset, into, signal);
-  });
+  const reads = extents.map(async ({ part, offset, bytes }, i) =>
+    reader.read(part, offset, new Uint8Array(memory, pointers[i], bytes), signal),
+  );
   const failed = (await Promise.allSettled(reads)).find((result) => result.status === 'rejected');
   if (failed !== undefined) {
     throw failed.reason;

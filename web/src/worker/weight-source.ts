@@ -9,6 +9,16 @@ export interface WeightSource {
   /** All extents, one behind the other. Give the array back with recycle() when its bytes were copied. */
   read(extents: readonly Extent[], signal?: AbortSignal): Promise<Uint8Array>;
   recycle(bytes: Uint8Array): void;
+  /**
+   * The same straight into memory that is shared with the reader, at one address for each extent. When this settles nothing
+   * writes there any more, also after an abort.
+   */
+  readInto?(
+    extents: readonly Extent[],
+    memory: SharedArrayBuffer,
+    pointers: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 export class RemoteWeightSource implements WeightSource {
@@ -31,6 +41,16 @@ export class RemoteWeightSource implements WeightSource {
     );
     const total = extents.reduce((sum, extent) => sum + extent.bytes, 0);
     return new Uint8Array(buffer, 0, total);
+  }
+
+  async readInto(
+    extents: readonly Extent[],
+    memory: SharedArrayBuffer,
+    pointers: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const call = { modelId: this.#modelId, extents, memory, pointers };
+    await this.#client.call('readInto', call, { signal, untilServed: true });
   }
 
   /** What a pass will read, in its order. */

@@ -6,7 +6,8 @@
 //   generate({ prompt: [ids], n })     { wall: { ttftMs, decodeMs, totalMs }, own: { promptN, promptMs, n, ms } | null }
 //                                      greedy, not stopped by the model's end, the cache not reused
 //   unload(), clear()
-import { capabilities, deleteModel, listModels, loadModel } from '/dist/index.js';
+// and, for stream.mjs, ours alone: plan, sweep, rawRead, firstToken.
+import { capabilities, deleteModel, listModels, loadModel, planModel } from '/dist/index.js';
 
 let model = null;
 const absolute = (url) => new URL(url, location.href).href;
@@ -16,7 +17,8 @@ window.bench = {
 
   async download({ url }) {
     const began = performance.now();
-    const loaded = await loadModel(absolute(url), { memoryBudget: 'min', contextLength: 64 });
+    const options = { memoryBudget: 'min', contextLength: 64, waitFor: 'stored' };
+    const loaded = await loadModel(absolute(url), options);
     await loaded.dispose();
     return { ms: performance.now() - began };
   },
@@ -60,6 +62,59 @@ window.bench = {
       },
       memory: await model.memory(),
     };
+  },
+
+  plan: ({ url, options }) => planModel(absolute(url), options).then(({ details: _, ...plan }) => plan),
+
+  /** A prompt as one pass, for at most so long: how far it came, in blocks of one sweep. */
+  async sweep({ prompt, limitMs }) {
+    const began = performance.now();
+    const far = { block: 0, blockCount: 1, passes: 0 };
+    const answer = model.complete(prompt, {
+      maxTokens: 1,
+      ignoreEos: true,
+      onProgress: ({ phase, block, blockCount, promptTokensDone, promptTokens }) => {
+        if (phase !== 'prefill') return;
+        Object.assign(far, { block, blockCount, done: promptTokensDone === promptTokens });
+        if (performance.now() - began > limitMs) answer.stop();
+      },
+    });
+    await answer.text();
+    return { ...far, seconds: (performance.now() - began) / 1000 };
+  },
+
+  rawRead: (call) =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('raw-read-worker.mjs', import.meta.url), { type: 'module' });
+      worker.onmessage = ({ data }) => {
+        worker.terminate();
+        resolve(data);
+      };
+      worker.onerror = ({ message }) => reject(new Error(message));
+      worker.postMessage(call);
+    }),
+
+  /** From nothing: download, and the first token as soon as the engine can give it. */
+  async firstToken({ url, prompt, options }) {
+    const began = performance.now();
+    const since = () => performance.now() - began;
+    const marks = {};
+    model = await loadModel(absolute(url), {
+      ...options,
+      onProgress: ({ phase, loadedBytes, totalBytes }) => {
+        if (phase === 'download' && loadedBytes === totalBytes) marks.downloadedMs ??= since();
+      },
+    });
+    marks.loadedMs = since();
+    let last = 0;
+    const steps = [];
+    for await (const { tokens } of model.complete(prompt, { maxTokens: 4, ignoreEos: true })) {
+      if (tokens.length === 0) continue;
+      marks.firstTokenMs ??= since();
+      if (last > 0) steps.push((since() - last) / tokens.length);
+      last = since();
+    }
+    return { ...marks, stepMs: steps.length > 0 ? Math.min(...steps) : null };
   },
 
   async unload() {
