@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <ctime>
+#include <random>
+#include <thread>
 #include <vector>
 
 #include "runtime/kv_cache.h"
@@ -36,6 +40,59 @@ TEST(ThreadPool, ManyShortJobsInARowComplete) {
     sum += part;
   }
   EXPECT_EQ(sum, 48000u);
+}
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(ThreadPool, OneSlowThreadDoesNotHoldUpTheOthers) {
+  for (const std::uint32_t threads : {2u, 3u, 5u}) {
+    ThreadPool pool(threads);
+    if (pool.n_threads() == 1) GTEST_SKIP() << "this build has no threads";
+    constexpr std::size_t kChunks = 64;
+    std::atomic<std::size_t> started{0}, finished{0};
+    std::atomic<bool> overtaken{false};
+    // Whoever comes first is delayed until the others have done all that is left.
+    pool.parallel_for(kChunks, 1, [&](std::size_t, std::size_t, std::uint32_t) {
+      if (started.fetch_add(1) == 0) {
+        for (const auto begin = Clock::now(); finished != kChunks - 1 && Clock::now() - begin < seconds(20);) std::this_thread::sleep_for(milliseconds(1));
+        overtaken = finished == kChunks - 1;
+      }
+      ++finished;
+    });
+    EXPECT_TRUE(overtaken) << threads << " threads";
+    EXPECT_EQ(finished, kChunks);
+  }
+}
+
+TEST(ThreadPool, RandomDelaysLoseNothingAndRepeatNothing) {
+  std::mt19937 random(11);
+  for (const std::uint32_t threads : {2u, 4u}) {
+    ThreadPool pool(threads);
+    for (int job = 0; job < 400; ++job) {
+      const std::size_t count = 1 + random() % 90, grain = 1 + random() % 7;
+      const std::uint32_t slow_thread = random() % threads;
+      const microseconds delay(job % 8 == 0 ? random() % 3000 : 0);
+      std::vector<std::atomic<int>> hits(count);
+      pool.parallel_for(count, grain, [&](std::size_t begin, std::size_t end, std::uint32_t thread) {
+        if (thread == slow_thread) std::this_thread::sleep_for(delay);
+        for (std::size_t i = begin; i < end; ++i) ++hits[i];
+      });
+      for (const auto& hit : hits) ASSERT_EQ(hit, 1) << "job " << job;
+    }
+  }
+}
+
+TEST(ThreadPool, IdleWorkersSleep) {
+  ThreadPool pool(4);
+  if (pool.n_threads() == 1) GTEST_SKIP() << "this build has no threads";
+  for (int job = 0; job < 50; ++job) pool.parallel_for(64, 1, [](std::size_t, std::size_t, std::uint32_t) {});
+  std::this_thread::sleep_for(milliseconds(20));
+  const std::clock_t before = std::clock();  // processor time of all threads
+  std::this_thread::sleep_for(milliseconds(500));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.025);
 }
 
 KvCache make(std::size_t rows, std::uint32_t window) {
