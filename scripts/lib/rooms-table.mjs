@@ -51,6 +51,10 @@ export const WEB_ARROWS = {
   worker: { rooms: ['protocol', 'engine', 'storage', 'download', ...WEB_LEAVES] },
   api: { rooms: ['protocol', 'chat', ...WEB_LEAVES] },
   'isolation-service-worker': { rooms: [] },
+  node: {
+    rooms: ['index', 'api', 'protocol', 'worker', 'engine', 'storage', ...WEB_LEAVES],
+    packages: ['fs/promises', 'os', 'path', 'url', 'worker_threads'].map((name) => `node:${name}`),
+  },
   index: { rooms: ['api', 'chat', ...WEB_LEAVES] },
 };
 
