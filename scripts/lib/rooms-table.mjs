@@ -51,6 +51,7 @@ export const WEB_ARROWS = {
   worker: { rooms: ['protocol', 'engine', 'storage', 'download', ...WEB_LEAVES] },
   api: { rooms: ['protocol', 'chat', ...WEB_LEAVES] },
   'isolation-service-worker': { rooms: [] },
+  'ai-sdk': { rooms: WEB_LEAVES, types: ['index'], packages: ['@ai-sdk/provider'] }, // its types
   node: {
     rooms: ['index', 'api', 'protocol', 'worker', 'engine', 'storage', ...WEB_LEAVES],
     packages: ['fs/promises', 'os', 'path', 'url', 'worker_threads'].map((name) => `node:${name}`),
