@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The package as its users get it: packs the tarball, unpacks it into build/package-apps/node_modules and builds the
 // fixture apps of tests/package/apps/ on it, each with another bundler. tests/package/ runs them.
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildDir, inRoot } from './paths.mjs';
 import { Failure } from './failure.mjs';
@@ -43,12 +43,25 @@ async function buildWebpack() {
   cpSync(inApps('index.html'), path.join(output('webpack'), 'index.html'));
 }
 
+const ESBUILD = { bundle: true, splitting: true, format: 'esm', minify: true, logLevel: 'warning' };
+
 async function buildEsbuild() {
   const { build } = await import('esbuild');
-  const options = { bundle: true, splitting: true, format: 'esm', minify: true, logLevel: 'warning' };
-  await build({ entryPoints: { main: inApps('copied.js') }, outdir: output('esbuild'), ...options });
+  await build({ entryPoints: { main: inApps('copied.js') }, outdir: output('esbuild'), ...ESBUILD });
   cpSync(inApps('index.html'), path.join(output('esbuild'), 'index.html'));
   cpSync(path.join(PACKAGE, 'dist'), path.join(output('esbuild'), 'layerstream'), { recursive: true });
+}
+
+/** What a page downloads, piece by piece; size-limit weighs it. */
+async function buildForSizes() {
+  const { build } = await import('esbuild');
+  const worker = (name) => path.join(PACKAGE, 'dist/worker', `${name}.js`);
+  const entryPoints = {
+    'load-model': inApps('load-model.js'),
+    'engine-worker': worker('engine-worker'),
+    'storage-worker': worker('storage-worker'),
+  };
+  await build({ entryPoints, outdir: output('size'), ...ESBUILD });
 }
 
 function copyPlain() {
@@ -58,6 +71,20 @@ function copyPlain() {
   cpSync(path.join(PACKAGE, 'dist'), path.join(folder, 'layerstream'), { recursive: true });
   const worker = 'isolation-service-worker.js';
   cpSync(path.join(PACKAGE, 'dist', worker), path.join(folder, worker));
+}
+
+/** The README's first code, as it stands, in a page that finds the package by its name. */
+function copyReadme() {
+  const folder = output('readme');
+  mkdirSync(folder, { recursive: true });
+  const [, code] =
+    /^```ts\n([\s\S]*?)^```/m.exec(readFileSync(path.join(PACKAGE, 'README.md'), 'utf8')) ?? [];
+  if (code === undefined) throw new Failure('README.md has no code to run');
+  writeFileSync(path.join(folder, 'main.js'), `${code}document.body.setAttribute('data-done', '');\n`);
+  const map = '<script type="importmap">{ "imports": { "layerstream": "./layerstream/index.js" } }</script>';
+  const page = readFileSync(inApps('index.html'), 'utf8').replace('<script', `${map}\n    <script`);
+  writeFileSync(path.join(folder, 'index.html'), page);
+  symlinkSync(path.join(PACKAGE, 'dist'), path.join(folder, 'layerstream'));
 }
 
 export async function buildPackageApps() {
@@ -75,7 +102,9 @@ export async function buildPackageApps() {
     await buildVite();
     await buildWebpack();
     await buildEsbuild();
+    await buildForSizes();
     copyPlain();
+    copyReadme();
   });
   writeStamp('package-apps', stamp);
 }

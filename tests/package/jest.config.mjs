@@ -8,5 +8,6 @@ export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/**/*.test.js'],
   transform: {},
-  testTimeout: 60_000,
+  moduleNameMapper: { '^#web/(.*)$': fileURLToPath(new URL('../../dist/$1', import.meta.url)) },
+  testTimeout: 120_000,
 };

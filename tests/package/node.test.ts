@@ -13,7 +13,7 @@ test('layerstream/node answers from a local file, streaming it, and the process 
   const question = 'Who are you?';
   const script = path.join(APPS, 'node.mjs');
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, MODEL_PATH, question], {
-    timeout: 50_000,
+    timeout: 110_000,
   });
   expect(stderr).toBe('');
   expect(JSON.parse(stdout)).toEqual({

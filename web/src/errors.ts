@@ -79,22 +79,62 @@ export class LayerstreamError extends Error {
   }
 }
 
-/** The file is damaged or not a GGUF file. */
+/**
+ * The file is damaged or not a GGUF file.
+ *
+ * @example
+ * if (error instanceof BadModelError) console.log('Not a model:', error.message);
+ */
 export class BadModelError extends LayerstreamError {}
-/** The file is fine, but needs something this engine does not have. */
+/**
+ * The file is fine, but needs something this engine does not have.
+ *
+ * @example
+ * if (error instanceof UnsupportedModelError) console.log('Choose another model:', error.code);
+ */
 export class UnsupportedModelError extends LayerstreamError {}
-/** The budget or the device's memory is too small; `details` has the numbers when they are known. */
+/**
+ * The budget or the device's memory is too small; `details` has the numbers when they are known.
+ *
+ * @example
+ * if (error instanceof OutOfMemoryError) await loadModel(url, { memoryBudget: 'min' });
+ */
 export class OutOfMemoryError extends LayerstreamError {}
-/** The prompt does not fit the context: `details.promptTokens`, `details.contextLength`. */
+/**
+ * The prompt does not fit the context: `details.promptTokens`, `details.contextLength`.
+ *
+ * @example
+ * if (error instanceof ContextFullError) model.chat(messages, { contextOverflow: 'shift' });
+ */
 export class ContextFullError extends LayerstreamError {}
-/** The download failed; `details.url`, `details.status`. */
+/**
+ * The download failed; `details.url`, `details.status`.
+ *
+ * @example
+ * if (error instanceof NetworkError) console.log(error.details['status']);
+ */
 export class NetworkError extends LayerstreamError {}
-/** `details.neededBytes`, `details.availableBytes`. */
+/**
+ * `details.neededBytes`, `details.availableBytes`.
+ *
+ * @example
+ * if (error instanceof StorageQuotaError) console.log('Delete a model:', await listModels());
+ */
 export class StorageQuotaError extends LayerstreamError {}
-/** A worker died. Every pending call is rejected with this; the next loadModel starts a new one. */
+/**
+ * A worker died. Every pending call is rejected with this; the next loadModel starts a new one.
+ *
+ * @example
+ * if (error instanceof WorkerCrashedError) model = await loadModel(url);
+ */
 export class WorkerCrashedError extends LayerstreamError {}
 
-/** The chat template did not work. `details.raised`: its own words, when it refused the chat (raise_exception). */
+/**
+ * The chat template did not work. `details.raised`: its own words, when it refused the chat (raise_exception).
+ *
+ * @example
+ * if (error instanceof ChatTemplateError) console.log(error.details['raised'] ?? error.message);
+ */
 export class ChatTemplateError extends LayerstreamError {}
 
 type ErrorClass = new (code: ErrorCode, message: string, init?: ErrorInit) => LayerstreamError;

@@ -7,17 +7,22 @@ export { deleteModel, listModels, loadModel, planModel } from './api/default-api
 export { isolatePage } from './api/isolate-page.js';
 export { openAIClient } from './api/openai/client.js';
 export type {
+  AnsweringModel,
+  Base64EmbeddingList,
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionParams,
+  ChatLogprobs,
   Completion,
   CompletionChunk,
+  CompletionLogprobs,
   CompletionParams,
   CompletionStream,
   CompletionUsage,
   EmbeddingList,
   EmbeddingParams,
   OpenAIClient,
+  RequestOptions,
 } from './api/openai/types.js';
 export { renderChat } from './api/render-chat.js';
 export type {
@@ -51,6 +56,7 @@ export type {
   StorageKind,
   StoredModel,
   StoredState,
+  TokenLogprob,
   TokenLogprobs,
 } from './api/types.js';
 export {
@@ -64,4 +70,4 @@ export {
   UnsupportedModelError,
   WorkerCrashedError,
 } from './errors.js';
-export type { EngineErrorCode, ErrorCode, ErrorDetails, HostErrorCode } from './errors.js';
+export type { EngineErrorCode, ErrorCode, ErrorDetails, ErrorInit, HostErrorCode } from './errors.js';

@@ -32,11 +32,13 @@ interface StaticServerModule {
   }): StaticServer;
 }
 
-/** The production build of an app. */
-export async function serveBuilt(app: string, isolated: boolean): Promise<AppServer> {
+/** The production build of an app. `policy: false`: without a content security policy. */
+export async function serveBuilt(app: string, isolated: boolean, { policy = true } = {}): Promise<AppServer> {
   const file = inRepository('scripts', 'lib', 'static-server.mjs');
   const { createStaticServer } = (await import(pathToFileURL(file).href)) as StaticServerModule;
-  const headers: Record<string, string | undefined> = { 'Content-Security-Policy': STRICT_POLICY };
+  const headers: Record<string, string | undefined> = {
+    'Content-Security-Policy': policy ? STRICT_POLICY : undefined,
+  };
   if (!isolated) {
     headers['Cross-Origin-Opener-Policy'] = undefined;
     headers['Cross-Origin-Embedder-Policy'] = undefined;

@@ -29,12 +29,22 @@ export function planModel(source: ModelSource, options?: PlanOptions): Promise<M
   return api.planModel(source, options);
 }
 
-/** Models in this browser's storage, interrupted downloads included (`complete: false`). */
+/**
+ * Models in this browser's storage, interrupted downloads included (`complete: false`).
+ *
+ * @example
+ * for (const { url, bytes, complete } of await listModels()) console.log(url, bytes, complete);
+ */
 export function listModels(): Promise<StoredModel[]> {
   return api.listModels();
 }
 
-/** Removes a stored model. false: there was none. Rejects with `storage_busy` while it is loaded. */
+/**
+ * Removes a stored model. false: there was none. Rejects with `storage_busy` while it is loaded.
+ *
+ * @example
+ * await deleteModel('/models/tiny.gguf');
+ */
 export function deleteModel(url: string | URL): Promise<boolean> {
   return api.deleteModel(url);
 }

@@ -13,6 +13,7 @@ import type {
   StorageKind,
   StoredModel,
   StoredState,
+  TokenLogprob,
   TokenLogprobs,
 } from '../protocol/data.js';
 
@@ -28,6 +29,7 @@ export type {
   StorageKind,
   StoredModel,
   StoredState,
+  TokenLogprob,
   TokenLogprobs,
 };
 

@@ -65,13 +65,13 @@ export interface CompletionUsage {
   prompt_tokens_details: { cached_tokens: number };
 }
 
-export interface TokenLogprob {
+export interface OpenAITokenLogprob {
   token: string;
   bytes: number[] | null;
   logprob: number;
 }
 export interface ChatLogprobs {
-  content: (TokenLogprob & { top_logprobs: TokenLogprob[] })[];
+  content: (OpenAITokenLogprob & { top_logprobs: OpenAITokenLogprob[] })[];
   refusal: null;
 }
 export interface CompletionLogprobs {
@@ -179,4 +179,5 @@ export interface OpenAIClient {
   };
 }
 
+/** What openAIClient uses of a model. */
 export type AnsweringModel = Pick<Model, 'info' | 'chat' | 'complete' | 'embed' | 'detokenize'>;

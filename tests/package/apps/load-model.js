@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The least that a page imports, for the measure of sizes (.size-limit.json).
+export { loadModel } from 'layerstream';
