@@ -4,12 +4,13 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openAsBlob } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { LoadOptions, Model, PlanOptions } from '#web/api/types.js';
 import { codeOf, thrownBy, within } from './support/assertions.js';
 import { loadTestModule } from './support/engine.js';
+import { ModelServer, RangedFile } from './support/model-server.js';
 import { tinychatFile } from './support/paths.js';
 import { writeSynthetic } from './support/synthetic.js';
 import { TestHost } from './support/test-host.js';
@@ -127,6 +128,24 @@ describe('planModel', () => {
     });
     expect(planned.estimate?.tokensPerSecond).toBeGreaterThan(1);
     expect(host.storages.map((storage) => storage.openCount)).toEqual([0]);
+  });
+
+  test('downloads only the header, which loadModel does not fetch again', async () => {
+    const bytes = await readFile(await writeSynthetic(folder, 'smol135m-Q8_0', { layers: 2, vocab: 1_000 }));
+    const server = await ModelServer.start();
+    const file = new RangedFile(bytes);
+    const url = server.on('/m.gguf', file.answer);
+    try {
+      const planned = await within(30_000, host.api.planModel(url, { probeMs: 50 }), 'planModel');
+      expect(planned.fileBytes).toBe(bytes.length);
+      expect(planned.estimate?.readBytesPerSecond).toBeNull(); // nothing is stored that could be read
+      expect(file.sentBytes).toBeLessThan(bytes.length / 4);
+      const model = await within(30_000, host.api.loadModel(url, { waitFor: 'stored' }), 'loadModel');
+      expect(model.info.fileBytes).toBe(bytes.length);
+      expect(file.timesSent.every((times) => times === 1)).toBe(true);
+    } finally {
+      await server.stop();
+    }
   });
 
   test('of a model of 8 billion parameters fits 200 MiB and takes a prompt of 512 tokens in one sweep', async () => {
