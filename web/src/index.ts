@@ -22,6 +22,7 @@ export type {
   EmbeddingList,
   EmbeddingParams,
   OpenAIClient,
+  OpenAITokenLogprob,
   RequestOptions,
 } from './api/openai/types.js';
 export { renderChat } from './api/render-chat.js';
