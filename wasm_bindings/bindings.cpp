@@ -40,7 +40,8 @@ struct ArrayResult {
 };
 struct Options {
   double n_ctx = 0, budget_bytes = -1;
-  bool kv_f32 = false, full_attention = false;
+  double kv_bits = 16;  // of a cached value: 32, 16 or 8
+  bool full_attention = false;
   double n_threads = 1, max_entries = 0, unit_bytes = 0;
   std::string pre_tokenizer;
 };
@@ -78,7 +79,7 @@ SessionOptions session_options(const Options& options) {
   SessionOptions native;
   native.n_ctx = to_u32(options.n_ctx);
   native.budget_bytes = budget_of(options.budget_bytes);
-  native.kv_type = options.kv_f32 ? KvCacheType::f32 : KvCacheType::f16;
+  native.kv_type = options.kv_bits == 32 ? KvCacheType::f32 : options.kv_bits == 8 ? KvCacheType::q8 : KvCacheType::f16;
   native.attention = options.full_attention ? AttentionRule::full : AttentionRule::trained;
   native.n_threads = to_u32(options.n_threads);
   native.max_entries = to_u32(options.max_entries);
@@ -327,7 +328,7 @@ EMSCRIPTEN_BINDINGS(layerstream) {
   em::value_object<Options>("NativeOptions")
       .field("nCtx", &Options::n_ctx)
       .field("budgetBytes", &Options::budget_bytes)
-      .field("kvF32", &Options::kv_f32)
+      .field("kvBits", &Options::kv_bits)
       .field("fullAttention", &Options::full_attention)
       .field("nThreads", &Options::n_threads)
       .field("maxEntries", &Options::max_entries)

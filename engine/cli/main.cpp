@@ -33,7 +33,7 @@ constexpr const char* kUsage =
     "              [--temp T] [--top-k K] [--top-p P] [--min-p M] [--seed S] and the other sampling options of docs/cli.md\n"
     "  bench       [-p N] [-n N] [--json]\n"
     "  perplexity  text on standard input\n"
-    "options of all that run a model: [--ctx N] [--threads N] [--budget BYTES|min] [--kv f32|f16] [--attention trained|full]\n"
+    "options of all that run a model: [--ctx N] [--threads N] [--budget BYTES|min] [--kv f32|f16|q8] [--attention trained|full]\n"
     "              [--unit-bytes N] [--pre NAME]\n";
 
 }  // namespace

@@ -30,8 +30,8 @@ Result<SessionOptions> session_options(const Args& args) {
     options.budget_bytes = LS_TRY(args.number("--budget", stream::kBudgetUnlimited, 1, UINT64_MAX));
   }
   const std::string kv = args.text("--kv").value_or("f16");
-  if (kv != "f32" && kv != "f16") return fail(ErrorCode::bad_argument, "--kv is \"" + kv + "\", expected f32 or f16");
-  options.kv_type = kv == "f32" ? KvCacheType::f32 : KvCacheType::f16;
+  if (kv != "f32" && kv != "f16" && kv != "q8") return fail(ErrorCode::bad_argument, "--kv is \"" + kv + "\", expected f32, f16 or q8");
+  options.kv_type = kv == "f32" ? KvCacheType::f32 : kv == "q8" ? KvCacheType::q8 : KvCacheType::f16;
   const std::string attention = args.text("--attention").value_or("trained");
   if (attention != "trained" && attention != "full") return fail(ErrorCode::bad_argument, "--attention is \"" + attention + "\", expected trained or full");
   options.pre_tokenizer = args.text("--pre").value_or("");

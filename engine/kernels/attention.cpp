@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/half.h"
+#include "kernels/activations.h"
 #include "kernels/elementary.h"
 #include "kernels/matmul_f32.h"
 #include "quant/f16.h"
@@ -48,7 +50,7 @@ class RingWalk {
  public:
   RingWalk(const std::byte* rows, const KvHeadView& kv, std::uint64_t first)
       : rows_(rows),
-        row_bytes_(kv.head_dim * kv_type_bytes(kv.type)),
+        row_bytes_(kv_row_bytes(kv.type, kv.head_dim)),
         index_(static_cast<std::size_t>(first % kv.ring_rows)),
         ring_rows_(kv.ring_rows) {}
   const std::byte* next() {
@@ -64,34 +66,6 @@ class RingWalk {
   std::size_t ring_rows_;
 };
 
-template <typename Kv>
-void convert(const std::byte* row, std::size_t begin, std::size_t count, float* out) {
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) simd::store_f32(out + i, Kv::load4(row, begin + i));
-  for (; i < count; ++i) out[i] = Kv::load1(row, begin + i);
-}
-
-template <typename Kv>
-void fill_scores(const Context& c, const float* queries) {
-  const std::size_t dim = c.kv.head_dim;
-  RingWalk keys(c.kv.k, c.kv, c.first);
-  const bool buffered = Kv::kType != QuantType::f32 && c.n_group > 1 && dim <= kMaxBufferedDim;
-  alignas(16) float buffer[kMaxBufferedDim];
-  for (std::size_t p = 0; p < c.visible; ++p) {
-    const std::byte* key = keys.next();
-    if (buffered) convert<Kv>(key, 0, dim, buffer);
-    for (std::size_t g = 0; g < c.n_group; ++g) {
-      float dot = 0.0f;
-      if (buffered) {
-        FloatKernel<quant::F32, 1, 1>::run(reinterpret_cast<const std::byte*>(buffer), 0, queries + g * dim, dim, &dot, 0);
-      } else {
-        FloatKernel<Kv, 1, 1>::run(key, 0, queries + g * dim, dim, &dot, 0);
-      }
-      c.head_scores(g)[c.pad + p] = dot;
-    }
-  }
-}
-
 LAYERSTREAM_INLINE f32x4 load_scores(const float* p, std::size_t count) {
   return count >= 4 ? simd::load_f32(p) : simd::load_f32_part(p, count);
 }
@@ -103,6 +77,124 @@ LAYERSTREAM_INLINE void store_scores(float* p, f32x4 v, std::size_t count) {
     simd::store_f32_part(p, v, count);
   }
 }
+
+// How rows of a type are read. convert: values [begin, begin + count) as floats, begin a multiple of 32. fill_scores: dot
+// products of every query with every visible row.
+template <typename Weight>
+struct FloatRows {
+  static void convert(const std::byte* row, std::size_t, std::size_t begin, std::size_t count, float* out) {
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) simd::store_f32(out + i, Weight::load4(row, begin + i));
+    for (; i < count; ++i) out[i] = Weight::load1(row, begin + i);
+  }
+
+  static void fill_scores(const Context& c, const float* queries) {
+    const std::size_t dim = c.kv.head_dim;
+    RingWalk keys(c.kv.k, c.kv, c.first);
+    const bool buffered = Weight::kType != QuantType::f32 && c.n_group > 1 && dim <= kMaxBufferedDim;
+    alignas(16) float buffer[kMaxBufferedDim];
+    for (std::size_t p = 0; p < c.visible; ++p) {
+      const std::byte* key = keys.next();
+      if (buffered) convert(key, dim, 0, dim, buffer);
+      for (std::size_t g = 0; g < c.n_group; ++g) {
+        float dot = 0.0f;
+        if (buffered) {
+          FloatKernel<quant::F32, 1, 1>::run(reinterpret_cast<const std::byte*>(buffer), 0, queries + g * dim, dim, &dot, 0);
+        } else {
+          FloatKernel<Weight, 1, 1>::run(key, 0, queries + g * dim, dim, &dot, 0);
+        }
+        c.head_scores(g)[c.pad + p] = dot;
+      }
+    }
+  }
+};
+
+constexpr std::size_t blocks_of(std::size_t dim) { return (dim + quant::kActivationBlock - 1) / quant::kActivationBlock; }
+
+// Some values of one vector as int8 blocks; those behind the last are zero.
+struct QuantizedPart {
+  static constexpr std::size_t kDims = 256;
+  std::int8_t q[kDims];
+  float scales[kDims / quant::kActivationBlock];
+
+  void set(const float* values, std::size_t count) {
+    alignas(16) float padded[kDims];
+    const std::size_t length = blocks_of(count) * quant::kActivationBlock;
+    std::copy_n(values, count, padded);
+    std::fill(padded + count, padded + length, 0.0f);
+    std::int32_t sums[kDims / quant::kActivationBlock];
+    quantize_activations(padded, length, q, scales, sums);
+  }
+};
+
+struct Q8Rows {
+  static float scale_at(const std::byte* row, std::size_t block) {
+    float scale;
+    std::memcpy(&scale, row + 4 * block, sizeof scale);
+    return scale;
+  }
+  static const std::byte* values(const std::byte* row, std::size_t dim) { return row + 4 * blocks_of(dim); }
+
+  static void convert(const std::byte* row, std::size_t dim, std::size_t begin, std::size_t count, float* out) {
+    for (std::size_t at = 0; at < count; at += quant::kActivationBlock) {
+      const f32x4 scale = simd::splat_f32(scale_at(row, (begin + at) / quant::kActivationBlock));
+      const std::byte* q = values(row, dim) + begin + at;
+      const std::size_t n = std::min(quant::kActivationBlock, count - at);
+      std::size_t i = 0;
+      for (; i + 4 <= n; i += 4) simd::store_f32(out + at + i, scale * simd::to_f32(simd::load_i8_as_i32(q + i)));
+      for (; i < n; ++i) out[at + i] = scale[0] * static_cast<float>(static_cast<std::int8_t>(q[i]));
+    }
+  }
+
+  static void fill_scores(const Context& c, const float* queries) {
+    const std::size_t dim = c.kv.head_dim;
+    RingWalk keys(c.kv.k, c.kv, c.first);
+    for (std::size_t p = 0; p < c.visible; p += kTileRows) {
+      const std::size_t count = std::min(kTileRows, c.visible - p);
+      const std::byte* rows[kTileRows];
+      for (std::size_t i = 0; i < count; ++i) rows[i] = keys.next();
+      // The last rows of a group of four may be repeated: their lanes are not stored.
+      for (std::size_t i = count; i % kLanes != 0; ++i) rows[i] = rows[count - 1];
+      for (std::size_t g = 0; g < c.n_group; ++g) {
+        float* scores = c.head_scores(g) + c.pad + p;
+        std::fill_n(scores, count, 0.0f);
+        for (std::size_t begin = 0; begin < dim; begin += QuantizedPart::kDims) {
+          const std::size_t dims = std::min(QuantizedPart::kDims, dim - begin);
+          QuantizedPart query;
+          query.set(queries + g * dim + begin, dims);
+          for (std::size_t i = 0; i < count; i += kLanes) {
+            const std::size_t lanes = std::min(kLanes, count - i);
+            store_scores(scores + i, add_dots(rows + i, dim, begin, query, blocks_of(dims), load_scores(scores + i, lanes)), lanes);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLanes = 4;
+  static constexpr std::size_t kTileRows = 64;  // about 5 KB of keys that all heads of the group read
+
+  // Four rows with one query: lanes are rows.
+  static LAYERSTREAM_INLINE f32x4 add_dots(const std::byte* const* rows, std::size_t dim, std::size_t begin, const QuantizedPart& query,
+                                           std::size_t n_blocks, f32x4 acc) {
+    using Dot = simd::ExactDot;
+    const std::size_t first_block = begin / quant::kActivationBlock;
+    for (std::size_t b = 0; b < n_blocks; ++b) {
+      simd::i32x4 dots[kLanes];
+      simd::unroll<kLanes>([&](auto r) __attribute__((always_inline)) {
+        const std::byte* q = values(rows[r], dim) + begin + b * quant::kActivationBlock;
+        const auto first = Dot::prepare_signed(simd::as_i8(simd::load_u8(q)));
+        const auto second = Dot::prepare_signed(simd::as_i8(simd::load_u8(q + 16)));
+        dots[r] = Dot::template dot32<127>(query.q + b * quant::kActivationBlock, first, second);
+      });
+      const f32x4 scales = {scale_at(rows[0], first_block + b), scale_at(rows[1], first_block + b), scale_at(rows[2], first_block + b),
+                            scale_at(rows[3], first_block + b)};
+      acc = acc + simd::to_f32(simd::lane_sums(dots[0], dots[1], dots[2], dots[3])) * (scales * query.scales[b]);
+    }
+    return acc;
+  }
+};
 
 // All ones where index i + lane belongs to a visible position: not padding, not behind the last.
 LAYERSTREAM_INLINE simd::i32x4 visible_lanes(const Context& c, std::size_t i) {
@@ -154,7 +246,7 @@ LAYERSTREAM_INLINE void add_rows(const float* weights, const float* values, std:
 }
 
 // N rows of V from position index p on, for every head of the group.
-template <typename Kv, std::size_t N>
+template <typename Rows, std::size_t N>
 void add_values(const Context& c, RingWalk& values, std::size_t p, float* outputs) {
   const std::size_t dim = c.kv.head_dim;
   const std::byte* rows[N];
@@ -162,17 +254,17 @@ void add_values(const Context& c, RingWalk& values, std::size_t p, float* output
   alignas(16) float buffer[N * kValueDims];
   for (std::size_t begin = 0; begin < dim; begin += kValueDims) {
     const std::size_t dims = std::min(kValueDims, dim - begin);
-    for (std::size_t n = 0; n < N; ++n) convert<Kv>(rows[n], begin, dims, buffer + n * kValueDims);
+    for (std::size_t n = 0; n < N; ++n) Rows::convert(rows[n], dim, begin, dims, buffer + n * kValueDims);
     for (std::size_t g = 0; g < c.n_group; ++g) {
       add_rows<N>(c.head_scores(g) + c.pad + p, buffer, dims, outputs + g * dim + begin);
     }
   }
 }
 
-template <typename Kv>
+template <typename Rows>
 void attend_as(const Context& c, const float* queries, float* outputs) {
   const std::size_t dim = c.kv.head_dim;
-  fill_scores<Kv>(c, queries);
+  Rows::fill_scores(c, queries);
   std::fill(outputs, outputs + c.n_group * dim, 0.0f);
   RingWalk values(c.kv.v, c.kv, c.first);
   for (std::size_t g = 0; g < c.n_group; ++g) {
@@ -181,21 +273,15 @@ void attend_as(const Context& c, const float* queries, float* outputs) {
     weights[c.pad + c.visible] = softmax_weights(c, weights);
   }
   std::size_t p = 0;
-  for (; p + kValueRows <= c.visible; p += kValueRows) add_values<Kv, kValueRows>(c, values, p, outputs);
-  for (; p < c.visible; ++p) add_values<Kv, 1>(c, values, p, outputs);
+  for (; p + kValueRows <= c.visible; p += kValueRows) add_values<Rows, kValueRows>(c, values, p, outputs);
+  for (; p < c.visible; ++p) add_values<Rows, 1>(c, values, p, outputs);
   for (std::size_t g = 0; g < c.n_group; ++g) {
     const float factor = 1.0f / c.head_scores(g)[c.pad + c.visible];
     for (std::size_t d = 0; d < dim; ++d) outputs[g * dim + d] = outputs[g * dim + d] * factor;
   }
 }
 
-}  // namespace
-
-void kv_store(KvType type, const float* values, std::size_t n, std::byte* out) {
-  if (type == KvType::f32) {
-    std::memcpy(out, values, n * sizeof(float));
-    return;
-  }
+void store_halves(const float* values, std::size_t n, std::byte* out) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     const simd::u32x4 halves = simd::float_to_half4(simd::load_f32(values + i));
@@ -209,23 +295,46 @@ void kv_store(KvType type, const float* values, std::size_t n, std::byte* out) {
   }
 }
 
-void kv_load(KvType type, const std::byte* values, std::size_t n, float* out) {
-  if (type == KvType::f32) {
-    convert<quant::F32>(values, 0, n, out);
-  } else {
-    convert<quant::F16>(values, 0, n, out);
+template <typename Body>
+void with_rows(KvType type, Body&& body) {
+  switch (type) {
+    case KvType::f32: return body(std::type_identity<FloatRows<quant::F32>>{});
+    case KvType::f16: return body(std::type_identity<FloatRows<quant::F16>>{});
+    case KvType::q8: return body(std::type_identity<Q8Rows>{});
   }
+}
+
+}  // namespace
+
+void kv_store(KvType type, const float* values, std::size_t head_dim, std::byte* row) {
+  switch (type) {
+    case KvType::f32:
+      std::memcpy(row, values, head_dim * sizeof(float));
+      return;
+    case KvType::f16:
+      store_halves(values, head_dim, row);
+      return;
+    case KvType::q8:
+      for (std::size_t begin = 0; begin < head_dim; begin += QuantizedPart::kDims) {
+        const std::size_t count = std::min(QuantizedPart::kDims, head_dim - begin);
+        QuantizedPart part;
+        part.set(values + begin, count);
+        std::memcpy(row + begin / 8, part.scales, 4 * blocks_of(count));
+        std::memcpy(row + 4 * blocks_of(head_dim) + begin, part.q, blocks_of(count) * quant::kActivationBlock);
+      }
+      return;
+  }
+}
+
+void kv_load(KvType type, const std::byte* row, std::size_t head_dim, float* out) {
+  with_rows(type, [&]<typename Rows>(std::type_identity<Rows>) { Rows::convert(row, head_dim, 0, head_dim, out); });
 }
 
 void attend(const KvHeadView& kv, const AttentionParams& params, std::uint64_t first, std::uint64_t last, const float* queries,
             float* outputs, std::size_t n_group, float* scratch) {
   const std::size_t visible = static_cast<std::size_t>(last - first) + 1;
   const Context context{kv, params, first, visible, n_group, scratch, visible + 4, static_cast<std::size_t>(first % 4)};
-  if (kv.type == KvType::f32) {
-    attend_as<quant::F32>(context, queries, outputs);
-  } else {
-    attend_as<quant::F16>(context, queries, outputs);
-  }
+  with_rows(kv.type, [&]<typename Rows>(std::type_identity<Rows>) { attend_as<Rows>(context, queries, outputs); });
 }
 
 }  // namespace layerstream::kernels

@@ -5,6 +5,8 @@
 //   score[p] = score_scale * dot(q, k[p]), dot in the order of kernels/matmul.h (16 partial sums), then the soft cap;
 //   w[p] = exp_f32(score[p] - max);  sum: 4 partial sums by absolute position mod 4, combined (s0+s2)+(s1+s3);
 //   out[d] = (((w[first] * v[first][d]) + w[first+1] * v[first+1][d]) + ...) * (1 / sum), in ascending absolute position.
+// q8 caches: dot(q, k[p]) is instead that of an integer weight row with an activation column, in the order of kernels/matmul.h:
+//   one term float(I) * (scale of k * scale of q) per 32 dimensions, q quantised as activations.h says; v is scale * integer.
 // So batch, window, chunk, thread, group and ring layout never change a bit.
 
 #include <cstddef>
@@ -12,20 +14,32 @@
 
 namespace layerstream::kernels {
 
-enum class KvType { f32, f16 };
+enum class KvType {
+  f32,
+  f16,
+  q8,  // per 32 values (the last block may be shorter) an f32 scale and int8 values: activations.h
+};
 
-[[nodiscard]] constexpr std::size_t kv_type_bytes(KvType type) { return type == KvType::f32 ? 4 : 2; }
+// Bytes of one row. q8: [n_blocks] scales, then [n_blocks, 32] values, zeros behind the last; n_blocks = head_dim / 32, rounded up.
+[[nodiscard]] constexpr std::size_t kv_row_bytes(KvType type, std::size_t head_dim) {
+  switch (type) {
+    case KvType::f32: return 4 * head_dim;
+    case KvType::f16: return 2 * head_dim;
+    case KvType::q8: return (head_dim + 31) / 32 * 36;
+  }
+  return 0;
+}
 
-// Writes n floats into cache storage (f16: round to nearest even).
-void kv_store(KvType type, const float* values, std::size_t n, std::byte* out);
-// Reads n floats back.
-void kv_load(KvType type, const std::byte* values, std::size_t n, float* out);
+// Writes a row of head_dim floats into cache storage (f16: round to nearest even).
+void kv_store(KvType type, const float* values, std::size_t head_dim, std::byte* row);
+// Reads it back.
+void kv_load(KvType type, const std::byte* row, std::size_t head_dim, float* out);
 
 // K and V rows of one kv head: row of absolute position p lies at index p % ring_rows (ring_rows >= visible positions).
 struct KvHeadView {
   KvType type = KvType::f32;
-  const std::byte* k = nullptr;  // [ring_rows, head_dim]
-  const std::byte* v = nullptr;  // [ring_rows, head_dim]
+  const std::byte* k = nullptr;  // [ring_rows] of kv_row_bytes
+  const std::byte* v = nullptr;
   std::size_t ring_rows = 0;
   std::size_t head_dim = 0;
 };

@@ -7,29 +7,28 @@
 namespace layerstream::runtime {
 namespace {
 
-std::uint64_t head_bytes(const KvLayerShape& shape, std::size_t element_bytes) {
-  return static_cast<std::uint64_t>(shape.ring_rows) * shape.head_dim * element_bytes;
+std::uint64_t head_bytes(const KvLayerShape& shape) {
+  return static_cast<std::uint64_t>(shape.ring_rows) * shape.row_bytes;
 }
 
-std::uint64_t layer_bytes(const KvLayerShape& shape, std::size_t element_bytes) {
-  return 2 * shape.n_kv_heads * head_bytes(shape, element_bytes);
+std::uint64_t layer_bytes(const KvLayerShape& shape) {
+  return 2 * shape.n_kv_heads * head_bytes(shape);
 }
 
 }  // namespace
 
-std::uint64_t KvCache::bytes_needed(std::span<const KvLayerShape> layers, std::size_t element_bytes) {
+std::uint64_t KvCache::bytes_needed(std::span<const KvLayerShape> layers) {
   std::uint64_t total = 0;
-  for (const KvLayerShape& shape : layers) total += layer_bytes(shape, element_bytes);
+  for (const KvLayerShape& shape : layers) total += layer_bytes(shape);
   return total;
 }
 
-Result<KvCache> KvCache::create(std::vector<KvLayerShape> layers, std::size_t element_bytes) {
+Result<KvCache> KvCache::create(std::vector<KvLayerShape> layers) {
   KvCache cache;
-  cache.element_bytes_ = element_bytes;
   std::uint64_t offset = 0;
   for (const KvLayerShape& shape : layers) {
     cache.offsets_.push_back(offset);
-    offset += layer_bytes(shape, element_bytes);
+    offset += layer_bytes(shape);
   }
   cache.memory_ = LS_TRY(AlignedBuffer::create(offset));
   cache.layers_ = std::move(layers);
@@ -37,7 +36,7 @@ Result<KvCache> KvCache::create(std::vector<KvLayerShape> layers, std::size_t el
 }
 
 const std::byte* KvCache::k(std::size_t layer, std::size_t kv_head) const {
-  return memory_.data() + offsets_[layer] + kv_head * head_bytes(layers_[layer], element_bytes_);
+  return memory_.data() + offsets_[layer] + kv_head * head_bytes(layers_[layer]);
 }
 
 const std::byte* KvCache::v(std::size_t layer, std::size_t kv_head) const {
@@ -54,12 +53,12 @@ std::byte* KvCache::v(std::size_t layer, std::size_t kv_head) {
 
 std::byte* KvCache::k_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos) {
   const KvLayerShape& shape = layers_[layer];
-  return k(layer, kv_head) + pos % shape.ring_rows * shape.head_dim * element_bytes_;
+  return k(layer, kv_head) + pos % shape.ring_rows * shape.row_bytes;
 }
 
 std::byte* KvCache::v_row(std::size_t layer, std::size_t kv_head, std::uint64_t pos) {
   const KvLayerShape& shape = layers_[layer];
-  return v(layer, kv_head) + pos % shape.ring_rows * shape.head_dim * element_bytes_;
+  return v(layer, kv_head) + pos % shape.ring_rows * shape.row_bytes;
 }
 
 bool KvCache::can_resume_at(std::uint64_t from, std::uint64_t n_past) const {
@@ -77,11 +76,10 @@ template <typename Visit>
 void KvCache::each_dumped_row(std::uint64_t n_past, Visit visit) const {
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     const KvLayerShape& shape = layers_[layer];
-    const std::size_t row_bytes = shape.head_dim * element_bytes_;
     const std::uint64_t rows = shape.window == 0 ? n_past : std::min<std::uint64_t>(n_past, shape.window);
     for (const std::size_t first_head : {std::size_t{0}, shape.n_kv_heads}) {
       for (std::uint64_t pos = n_past - rows; pos < n_past; ++pos) {
-        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) visit(k(layer, first_head + head) + pos % shape.ring_rows * row_bytes, row_bytes);
+        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) visit(k(layer, first_head + head) + pos % shape.ring_rows * shape.row_bytes, shape.row_bytes);
       }
     }
   }

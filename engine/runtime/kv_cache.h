@@ -3,7 +3,7 @@
 // Keys and values of past positions, per layer. K is stored after rope. A layer with a sliding window keeps only as
 // many rows as one pass can need; the row of position p is p % ring_rows.
 //
-// Layout per layer: K [n_kv_heads, ring_rows, head_dim], then V the same; elements are f32 or f16.
+// Layout per layer: K [n_kv_heads, ring_rows] of rows, then V the same. What a row holds is not the cache's affair.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +17,20 @@ namespace layerstream::runtime {
 
 struct KvLayerShape {
   std::size_t n_kv_heads = 0;
-  std::size_t head_dim = 0;
+  std::size_t row_bytes = 0;  // of one position and head
   std::size_t ring_rows = 0;
   std::uint32_t window = 0;  // visible positions, itself included; 0: all
 };
 
 class KvCache {
  public:
-  [[nodiscard]] static Result<KvCache> create(std::vector<KvLayerShape> layers, std::size_t element_bytes);
-  [[nodiscard]] static std::uint64_t bytes_needed(std::span<const KvLayerShape> layers, std::size_t element_bytes);
+  [[nodiscard]] static Result<KvCache> create(std::vector<KvLayerShape> layers);
+  [[nodiscard]] static std::uint64_t bytes_needed(std::span<const KvLayerShape> layers);
 
   [[nodiscard]] const KvLayerShape& shape(std::size_t layer) const { return layers_[layer]; }
-  [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
   [[nodiscard]] std::uint64_t size_bytes() const { return memory_.size_bytes(); }
 
-  // [ring_rows, head_dim] of one head.
+  // The rows of one head.
   [[nodiscard]] std::byte* k(std::size_t layer, std::size_t kv_head);
   [[nodiscard]] std::byte* v(std::size_t layer, std::size_t kv_head);
   [[nodiscard]] const std::byte* k(std::size_t layer, std::size_t kv_head) const;
@@ -47,7 +46,7 @@ class KvCache {
   // lengths. Windowed layers then hold their window alone.
   [[nodiscard]] Result<void> restore(std::span<const std::byte> dumped, std::uint64_t n_past);
 
-  // Logical order: per layer K then V, ascending position, [n_kv_heads * head_dim] a row; the last min(n_past, window) rows.
+  // Logical order: per layer K then V, ascending position, the rows of all heads at each; the last min(n_past, window) rows.
   [[nodiscard]] std::vector<std::byte> dump(std::uint64_t n_past) const;
 
   // Everything is forgotten: rows are written from position 0 on again.
@@ -59,7 +58,6 @@ class KvCache {
 
   std::vector<KvLayerShape> layers_;
   std::vector<std::uint64_t> offsets_;  // of each layer's K in memory_
-  std::size_t element_bytes_ = 4;
   std::uint64_t restored_past_ = 0;  // n_past of restore()
   AlignedBuffer memory_;
 };

@@ -32,13 +32,23 @@ Result<std::uint32_t> choose_context(const SessionOptions& options, const model:
 }
 
 // A windowed layer keeps what one pass can see: the window before its first entry, and its entries.
-std::vector<runtime::KvLayerShape> kv_shapes(const model::ModelConfig& config, std::uint32_t n_ctx, std::uint32_t max_entries) {
+std::vector<runtime::KvLayerShape> kv_shapes(const model::ModelConfig& config, kernels::KvType type, std::uint32_t n_ctx,
+                                             std::uint32_t max_entries) {
   std::vector<runtime::KvLayerShape> shapes;
   for (const model::LayerConfig& layer : config.layers) {
     const std::uint64_t rows = layer.window == 0 ? n_ctx : std::min<std::uint64_t>(n_ctx, std::uint64_t{layer.window} + max_entries);
-    shapes.push_back({layer.n_kv_heads, config.head_dim, static_cast<std::size_t>(rows), layer.window});
+    shapes.push_back({layer.n_kv_heads, kernels::kv_row_bytes(type, config.head_dim), static_cast<std::size_t>(rows), layer.window});
   }
   return shapes;
+}
+
+kernels::KvType kernel_type(KvCacheType type) {
+  switch (type) {
+    case KvCacheType::f32: return kernels::KvType::f32;
+    case KvCacheType::f16: return kernels::KvType::f16;
+    case KvCacheType::q8: return kernels::KvType::q8;
+  }
+  return kernels::KvType::f16;
 }
 
 std::uint64_t header_bytes(const gguf::ModelFile& file) {
@@ -75,7 +85,7 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::prepare(const gguf::ModelFile&
   }
   session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata(), {.pre_tokenizer = options.pre_tokenizer}));
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
-  session->kv_type_ = options.kv_type == KvCacheType::f32 ? kernels::KvType::f32 : kernels::KvType::f16;
+  session->kv_type_ = kernel_type(options.kv_type);
   session->entry_limit_ = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, session->n_ctx_);
   // A budget that is too small for two slots of the size asked for may hold two smaller ones.
   for (std::uint64_t unit_bytes = std::max<std::uint64_t>(options.unit_bytes, 1);; unit_bytes /= 2) {
@@ -102,7 +112,7 @@ stream::PlanInput SessionImpl::plan_input(std::uint64_t budget_bytes) const {
   stream::PlanInput input;
   input.units = model_.weights.units;
   input.fixed_bytes = fixed_bytes_;
-  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, n_ctx_, entry_limit_), kernels::kv_type_bytes(kv_type_));
+  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, kv_type_, n_ctx_, entry_limit_));
   input.base_activation_bytes = shape.base_bytes(config.vocab_size);
   input.entry_activation_bytes = shape.bytes_per_entry();
   input.sampler_bytes = Sampler::memory_bytes(config.vocab_size);
@@ -116,7 +126,7 @@ stream::PlanInput SessionImpl::plan_input(std::uint64_t budget_bytes) const {
 Result<void> SessionImpl::allocate() {
   const model::BatchShape shape = model::batch_shape(model_.config, model_.weights, n_ctx_, n_threads_);
   residency_ = LS_TRY(stream::Residency::create(model_.weights.units, plan_));
-  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(model_.config, n_ctx_, plan_.max_entries), kernels::kv_type_bytes(kv_type_)));
+  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(model_.config, kv_type_, n_ctx_, plan_.max_entries)));
   batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, model_.config.vocab_size));
   history_.reserve(n_ctx_);
   pool_.emplace(n_threads_);

@@ -34,7 +34,8 @@
 
 namespace layerstream {
 
-enum class KvCacheType { f32, f16 };
+// q8: int8 with a scale per 32 values, 9/16 of f16's bytes; keys and values are rounded, so answers can differ.
+enum class KvCacheType { f32, f16, q8 };
 enum class AttentionRule {
   trained,  // windows as the model was trained
   full,     // windows ignored

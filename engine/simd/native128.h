@@ -21,6 +21,11 @@ LAYERSTREAM_INLINE f32x4 pmin(f32x4 a, f32x4 b) { return (f32x4)_mm_min_ps((__m1
 LAYERSTREAM_INLINE f32x4 pmax(f32x4 a, f32x4 b) { return (f32x4)_mm_max_ps((__m128)b, (__m128)a); }
 LAYERSTREAM_INLINE i32x4 max_i32(i32x4 a, i32x4 b) { return (i32x4)_mm_max_epi32((__m128i)a, (__m128i)b); }
 LAYERSTREAM_INLINE i32x4 dot_i16(i16x8 a, i16x8 b) { return (i32x4)_mm_madd_epi16((__m128i)a, (__m128i)b); }
+LAYERSTREAM_INLINE i32x4 load_i8_as_i32(const void* p) {
+  std::int32_t four;
+  std::memcpy(&four, p, sizeof four);
+  return (i32x4)_mm_cvtepi8_epi32(_mm_cvtsi32_si128(four));
+}
 LAYERSTREAM_INLINE i32x4 load_i16_as_i32(const void* p) {
   return (i32x4)_mm_cvtepi16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
 }
@@ -87,6 +92,11 @@ LAYERSTREAM_INLINE i32x4 dot_i16(i16x8 a, i16x8 b) {
   return a_even * b_even + ((i32x4)a >> 16) * ((i32x4)b >> 16);
 }
 
+LAYERSTREAM_INLINE i32x4 load_i8_as_i32(const void* p) {
+  std::int8_t v[4];
+  std::memcpy(v, p, sizeof v);
+  return i32x4{v[0], v[1], v[2], v[3]};
+}
 LAYERSTREAM_INLINE i32x4 load_i16_as_i32(const void* p) {
   std::int16_t v[4];
   std::memcpy(v, p, sizeof v);

@@ -25,7 +25,7 @@
 // In the back ends:
 //   pmin pmax      b < a ? b : a and a < b ? b : a, so a NaN in a stays, a NaN in b is ignored     1
 //   max_i32                                                               1
-//   load_i16_as_i32 sign-extended                                         1
+//   load_i8_as_i32 load_i16_as_i32  sign-extended                         1-3, 1
 //   load_u16_as_u32 bytes_as_i32  zero-extended; the lowest byte first    1-2
 //   lookup16       byte i = table[index[i]], index 0..15                    1
 //   spread_bits    bits to bytes; needs lookup16, so at the end of this file                      4

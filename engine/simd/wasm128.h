@@ -14,6 +14,9 @@ LAYERSTREAM_INLINE f32x4 pmin(f32x4 a, f32x4 b) { return (f32x4)wasm_f32x4_pmin(
 LAYERSTREAM_INLINE f32x4 pmax(f32x4 a, f32x4 b) { return (f32x4)wasm_f32x4_pmax((v128_t)a, (v128_t)b); }
 LAYERSTREAM_INLINE i32x4 max_i32(i32x4 a, i32x4 b) { return (i32x4)wasm_i32x4_max((v128_t)a, (v128_t)b); }
 LAYERSTREAM_INLINE i32x4 dot_i16(i16x8 a, i16x8 b) { return (i32x4)wasm_i32x4_dot_i16x8((v128_t)a, (v128_t)b); }
+LAYERSTREAM_INLINE i32x4 load_i8_as_i32(const void* p) {
+  return (i32x4)wasm_i32x4_extend_low_i16x8(wasm_i16x8_extend_low_i8x16(wasm_v128_load32_zero(p)));
+}
 LAYERSTREAM_INLINE i32x4 load_i16_as_i32(const void* p) { return (i32x4)wasm_i32x4_load16x4(p); }
 LAYERSTREAM_INLINE u32x4 load_u16_as_u32(const void* p) { return (u32x4)wasm_u32x4_load16x4(p); }
 LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {

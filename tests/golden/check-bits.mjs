@@ -107,7 +107,7 @@ function main(args) {
   const results = [];
   for (const model of models()) {
     if (!model.name.includes(only)) continue;
-    for (const kv of ['f32', 'f16']) {
+    for (const kv of ['f32', 'f16', 'q8']) {
       const result = { name: `${model.name} kv ${kv}`, ...check(temporary, model, kv) };
       results.push(result);
       console.log(`${result.outcome.padEnd(4)} ${result.name.padEnd(30)} ${result.text}`);

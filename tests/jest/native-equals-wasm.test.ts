@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const signal = never();
 
-async function wasmBytes(file: string, ids: readonly number[], kvType: 'f16' | 'f32', budgetBytes: number) {
+async function wasmBytes(file: string, ids: readonly number[], kvType: 'f16' | 'f32' | 'q8', budgetBytes: number) {
   const { engine, runner, close } = await openFile(module, file, {
     kvType,
     budgetBytes,
@@ -39,7 +39,7 @@ async function wasmBytes(file: string, ids: readonly number[], kvType: 'f16' | '
   }
 }
 
-async function nativeBytes(file: string, ids: readonly number[], kvType: 'f16' | 'f32') {
+async function nativeBytes(file: string, ids: readonly number[], kvType: 'f16' | 'f32' | 'q8') {
   return withFolder(async (folder) => {
     const at = (name: string): string => path.join(folder, name);
     writeFileSync(at('ids.txt'), ids.join(' '));
@@ -89,7 +89,7 @@ describe('wasm equals native', () => {
     }
     // stories260K has 512 ids; the same prompt in a smaller vocabulary.
     const ids = name.startsWith('tinychat') ? prompt : prompt.map((id) => id % 512);
-    for (const kvType of ['f32', 'f16'] as const) {
+    for (const kvType of ['f32', 'f16', 'q8'] as const) {
       test(`${name}, ${kvType} cache`, async () => {
         const native = await nativeBytes(file, ids, kvType);
         expect(native.logits.length).toBeGreaterThan(0);

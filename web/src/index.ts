@@ -40,6 +40,7 @@ export type {
   Generation,
   GenerationChunk,
   GenerationStats,
+  KvType,
   LoadOptions,
   LoadProgress,
   MemoryReport,

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/half.h"
 #include "kernels/ref/ref.h"
@@ -35,7 +36,7 @@ struct Cache {
 
   // The last min(ring_rows, n_rows) positions lie where a ring puts them.
   KvHeadView ring(std::size_t ring_rows) {
-    const std::size_t row_bytes = head_dim * kernels::kv_type_bytes(type);
+    const std::size_t row_bytes = kernels::kv_row_bytes(type, head_dim);
     k_bytes.assign(ring_rows * row_bytes, std::byte{0xff});  // NaN where nothing was stored
     v_bytes.assign(ring_rows * row_bytes, std::byte{0xff});
     for (std::size_t p = 0; p < n_rows; ++p) {
@@ -63,6 +64,14 @@ std::vector<float> oracle(const KvHeadView& kv, const AttentionParams& params, s
   return out;
 }
 
+std::vector<float> stored_and_loaded(KvType type, const std::vector<float>& values) {
+  std::vector<std::byte> row(kernels::kv_row_bytes(type, values.size()), std::byte{0xff});
+  kernels::kv_store(type, values.data(), values.size(), row.data());
+  std::vector<float> back(values.size());
+  kernels::kv_load(type, row.data(), values.size(), back.data());
+  return back;
+}
+
 AttentionParams random_params(Random& random, std::size_t head_dim) {
   AttentionParams params;
   params.score_scale = 1.0f / std::sqrt(static_cast<float>(head_dim));
@@ -70,6 +79,7 @@ AttentionParams random_params(Random& random, std::size_t head_dim) {
   return params;
 }
 
+constexpr KvType kTypes[] = {KvType::f32, KvType::f16, KvType::q8};
 constexpr std::size_t kDims[] = {1, 3, 4, 7, 16, 20, 33, 64, 80, 128, 130, 256, 515};
 
 TEST(Attention, EqualsTheScalarOracleBitForBit) {
@@ -77,7 +87,7 @@ TEST(Attention, EqualsTheScalarOracleBitForBit) {
   for (int round = 0; round < 150; ++round) {
     const std::size_t dim = kDims[random.below(std::size(kDims))];
     const std::size_t rows = random.between(1, 45);
-    Cache cache(random, random.below(2) == 0 ? KvType::f32 : KvType::f16, dim, rows);
+    Cache cache(random, kTypes[random.below(3)], dim, rows);
     const std::size_t first = random.below(rows);
     const std::size_t last = random.between(first, rows - 1);
     const KvHeadView kv = cache.ring(rows + random.below(3));
@@ -95,14 +105,18 @@ TEST(Attention, IsCloseToADoubleOracle) {
   for (int round = 0; round < 60; ++round) {
     const std::size_t dim = kDims[random.below(std::size(kDims))];
     const std::size_t rows = random.between(1, 60);
-    Cache cache(random, round % 2 == 0 ? KvType::f32 : KvType::f16, dim, rows);
+    Cache cache(random, kTypes[round % 3], dim, rows);
     const KvHeadView kv = cache.ring(rows);
-    const auto q = test::random_vector(random, dim, 3.0f);
+    auto q = test::random_vector(random, dim, 3.0f);
     const AttentionParams params = random_params(random, dim);
     const auto got = attend(kv, params, 0, rows - 1, q);
+    if (cache.type == KvType::q8) q = stored_and_loaded(KvType::q8, q);  // the query is rounded as the keys are
     std::vector<float> k(dim * rows), v(dim * rows);
-    kernels::kv_load(cache.type, cache.k_bytes.data(), k.size(), k.data());
-    kernels::kv_load(cache.type, cache.v_bytes.data(), v.size(), v.data());
+    for (std::size_t p = 0; p < rows; ++p) {
+      const std::size_t at = p * kernels::kv_row_bytes(cache.type, dim);
+      kernels::kv_load(cache.type, cache.k_bytes.data() + at, dim, k.data() + p * dim);
+      kernels::kv_load(cache.type, cache.v_bytes.data() + at, dim, v.data() + p * dim);
+    }
     std::vector<double> scores(rows);
     for (std::size_t p = 0; p < rows; ++p) {
       for (std::size_t d = 0; d < dim; ++d) scores[p] += static_cast<double>(q[d]) * k[p * dim + d];
@@ -127,7 +141,7 @@ TEST(Attention, TheRingLayoutDoesNotChangeABit) {
   for (int round = 0; round < 80; ++round) {
     const std::size_t dim = kDims[random.below(10)];
     const std::size_t rows = random.between(20, 60);
-    Cache cache(random, round % 2 == 0 ? KvType::f32 : KvType::f16, dim, rows);
+    Cache cache(random, kTypes[round % 3], dim, rows);
     const std::size_t window = random.between(1, 15);
     const std::size_t last = rows - 1;
     const std::size_t first = rows - window;
@@ -145,7 +159,7 @@ TEST(Attention, TheGroupSizeDoesNotChangeABit) {
   for (int round = 0; round < 60; ++round) {
     const std::size_t dim = kDims[random.below(std::size(kDims))];
     const std::size_t rows = random.between(1, 40);
-    Cache cache(random, round % 2 == 0 ? KvType::f32 : KvType::f16, dim, rows);
+    Cache cache(random, kTypes[round % 3], dim, rows);
     const KvHeadView kv = cache.ring(rows);
     const AttentionParams params = random_params(random, dim);
     const auto queries = test::random_vector(random, dim * 5);
@@ -165,7 +179,7 @@ TEST(Attention, PositionsOutsideTheWindowDoNotMatter) {
   for (int round = 0; round < 60; ++round) {
     const std::size_t dim = kDims[random.below(10)];
     const std::size_t rows = random.between(8, 40);
-    Cache cache(random, round % 2 == 0 ? KvType::f32 : KvType::f16, dim, rows);
+    Cache cache(random, kTypes[round % 3], dim, rows);
     const std::size_t first = random.between(1, rows - 2);
     const std::size_t last = random.between(first, rows - 2);
     const auto queries = test::random_vector(random, dim * 2);
@@ -212,16 +226,32 @@ TEST(Attention, VeryLargeScoresStayFinite) {
 TEST(KvStore, RoundsAsBaseHalfAndReadsBack) {
   Random random(59);
   for (std::size_t n = 1; n < 40; ++n) {
-    std::vector<float> values(n), back(n);
+    std::vector<float> values(n);
     for (float& v : values) v = random.any_finite();
-    std::vector<std::byte> bytes(4 * n);
-    kernels::kv_store(KvType::f16, values.data(), n, bytes.data());
-    kernels::kv_load(KvType::f16, bytes.data(), n, back.data());
-    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(back[i], half_to_float(float_to_half(values[i])));
-    kernels::kv_store(KvType::f32, values.data(), n, bytes.data());
-    kernels::kv_load(KvType::f32, bytes.data(), n, back.data());
-    EXPECT_EQ(back, values);
+    const auto halves = stored_and_loaded(KvType::f16, values);
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(halves[i], half_to_float(float_to_half(values[i])));
+    EXPECT_EQ(stored_and_loaded(KvType::f32, values), values);
   }
+}
+
+TEST(KvStore, Int8IsWithinHalfAStepPerBlockOf32) {
+  Random random(60);
+  for (const std::size_t n : {1, 31, 32, 33, 80, 128, 257, 515}) {
+    const auto values = test::random_vector(random, n, 4.0f);
+    const auto back = stored_and_loaded(KvType::q8, values);
+    for (std::size_t begin = 0; begin < n; begin += 32) {
+      float greatest = 0.0f;
+      for (std::size_t i = begin; i < std::min(n, begin + 32); ++i) greatest = std::max(greatest, std::abs(values[i]));
+      for (std::size_t i = begin; i < std::min(n, begin + 32); ++i) EXPECT_LE(std::abs(back[i] - values[i]), greatest / 127.0f * 0.5001f);
+    }
+  }
+}
+
+TEST(KvStore, AnInt8BlockWithAnInfinityReadsBackAsNaN) {
+  std::vector<float> values(64, 1.0f);
+  values[40] = std::numeric_limits<float>::infinity();
+  const auto back = stored_and_loaded(KvType::q8, values);
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(std::isnan(back[i]), i >= 32);
 }
 
 }  // namespace

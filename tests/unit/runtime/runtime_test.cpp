@@ -96,7 +96,7 @@ TEST(ThreadPool, IdleWorkersSleep) {
 }
 
 KvCache make(std::size_t rows, std::uint32_t window) {
-  auto cache = KvCache::create({{2, 3, rows, window}, {1, 3, rows, window}}, 4);
+  auto cache = KvCache::create({{2, 12, rows, window}, {1, 12, rows, window}});
   EXPECT_TRUE(cache);
   return std::move(*cache);
 }

@@ -31,6 +31,9 @@ std::vector<Case> all_cases() {
     cases.push_back({"llama_" + std::string(type_info(type).name),
                      {.type = type, .n_layers = 1, .model_dim = 256, .head_dim = 64, .ffn_dim = 256}, KvCacheType::f32});
   }
+  cases.push_back({"q8_cache", {.family = "llama"}, KvCacheType::q8});
+  cases.push_back({"q8_cache_windows", {.family = "gemma2", .window = 5}, KvCacheType::q8});
+  cases.push_back({"q8_cache_head_dim_48", {.head_dim = 48}, KvCacheType::q8});
   cases.push_back({"odd_groups_7_to_1", {.n_heads = 7, .n_kv_heads = 1, .head_dim = 16}});
   cases.push_back({"one_kv_head", {.n_kv_heads = 1}});
   cases.push_back({"head_dim_larger_than_the_share", {.head_dim = 48}});

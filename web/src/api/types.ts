@@ -5,6 +5,7 @@ import type {
   EngineBuild,
   FinishReason,
   GenerationStats,
+  KvType,
   LoadProgress,
   MemoryReport,
   PassProgress,
@@ -21,6 +22,7 @@ export type {
   EngineBuild,
   FinishReason,
   GenerationStats,
+  KvType,
   LoadProgress,
   MemoryReport,
   PassProgress,
@@ -45,7 +47,8 @@ export interface LoadOptions {
   memoryBudget?: number | 'min';
   /** Positions of context to allocate. Default: the model's own, at most 4096. */
   contextLength?: number;
-  kvType?: 'f16' | 'f32';
+  /** How keys and values are kept. 'q8' takes 9/16 of the memory of 'f16', the default; answers can differ a little. */
+  kvType?: KvType;
   /** 'full' ignores sliding windows. */
   attention?: 'trained' | 'full';
   /**

@@ -26,7 +26,8 @@ export interface NativeOptions {
   nCtx: number;
   /** Bytes; 0: the smallest plan that works; -1: unlimited. */
   budgetBytes: number;
-  kvF32: boolean;
+  /** Of a cached value: 32, 16 or 8. */
+  kvBits: number;
   fullAttention: boolean;
   nThreads: number;
   maxEntries: number;

@@ -379,11 +379,13 @@ export class Engine {
   }
 }
 
+const kvBits = { f32: 32, f16: 16, q8: 8 };
+
 function nativeOptions(settings: EngineSettings): NativeOptions {
   return {
     nCtx: settings.contextLength,
     budgetBytes: settings.budgetBytes,
-    kvF32: settings.kvType === 'f32',
+    kvBits: kvBits[settings.kvType],
     fullAttention: settings.attention === 'full',
     nThreads: settings.threads,
     maxEntries: 0,

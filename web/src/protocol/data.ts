@@ -173,6 +173,9 @@ export interface TokenLogprobs extends TokenLogprob {
 /** The wasm modules of the package: with a thread pool or without, with the relaxed integer dot product or without. */
 export type EngineBuild = 'single-simd' | 'single-relaxed' | 'threads-simd' | 'threads-relaxed';
 
+/** How keys and values are kept: halves, floats, or int8 with a scale per 32 values (9/16 of the memory of halves). */
+export type KvType = 'f16' | 'f32' | 'q8';
+
 export interface EngineSettings {
   build: EngineBuild;
   /** Threads that compute; 1 for the single builds. */
@@ -181,7 +184,7 @@ export interface EngineSettings {
   contextLength: number;
   /** Bytes; 0: smallest plan; -1: unlimited. */
   budgetBytes: number;
-  kvType: 'f16' | 'f32';
+  kvType: KvType;
   attention: 'trained' | 'full';
   unitBytes: number;
   /** Instead of the file's; empty: the file's. */
