@@ -19,7 +19,12 @@ beforeAll(async () => {
 
 const signal = never();
 
-async function wasmBytes(file: string, ids: readonly number[], kvType: 'f16' | 'f32' | 'q8', budgetBytes: number) {
+async function wasmBytes(
+  file: string,
+  ids: readonly number[],
+  kvType: 'f16' | 'f32' | 'q8',
+  budgetBytes: number,
+) {
   const { engine, runner, close } = await openFile(module, file, {
     kvType,
     budgetBytes,

@@ -43,7 +43,9 @@ async function settingsOf(options: LoadOptions, host: Host): Promise<EngineSetti
     }
   }
   if (!['f16', 'f32', 'q8'].includes(kvType)) {
-    throw createError('bad_argument', `kvType is ${kvType}, expected f16, f32 or q8`, { details: { kvType } });
+    throw createError('bad_argument', `kvType is ${kvType}, expected f16, f32 or q8`, {
+      details: { kvType },
+    });
   }
   const build = await chooseEngine(options, host);
   return { ...build, contextLength, budgetBytes, kvType, attention, unitBytes, preTokenizer };
