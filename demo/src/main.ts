@@ -4,6 +4,7 @@
 import { setUpBlocksView } from './activity/blocks-view.js';
 import { setUpMemoryView } from './activity/memory-view.js';
 import { setUpProgressView } from './activity/progress-view.js';
+import { setUpRecorder } from './activity/recorder.js';
 import { setUpSpeedView } from './activity/speed-view.js';
 import { ChatSession } from './chat/chat-session.js';
 import { setUpChatView } from './chat/chat-view.js';
@@ -15,7 +16,7 @@ import { registerServiceWorker, setUpInstall } from './offline/register.js';
 import { ModelSession } from './models/model-session.js';
 import { setUpModelsView } from './models/models-view.js';
 import { setUpSettings } from './settings/settings-view.js';
-import { createStore, initialState } from './state.js';
+import { createStore, initialState, isSameSource } from './state.js';
 import { byId } from './ui/dom.js';
 import { setUpDrawers } from './ui/drawers.js';
 import { setUpPages } from './ui/pages.js';
@@ -68,13 +69,15 @@ setUpConversationList(store, library, toConversation);
 setUpModelsView(store, {
   choose: (source) => {
     pages.showChat();
-    void models.setSource(source);
+    const { choice, model } = store.get();
+    if (model.kind === 'none' || !isSameSource(choice.source, source)) void models.setSource(source);
   },
   remove: (url) => void models.remove(url),
 });
 setUpMemoryView(store, (budget) => void models.setBudget(budget));
 setUpBlocksView(store);
 setUpSpeedView(store);
+setUpRecorder(store, () => models.refreshMemory());
 setUpSettings(store);
 byId('new-chat', HTMLButtonElement).addEventListener('click', newChat);
 

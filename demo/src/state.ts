@@ -4,6 +4,7 @@
 // (conversations/database.ts), settings and theme (localStorage), models (the package's store).
 
 import type { MemoryReport, ModelInfo, PassProgress, StoredModel } from 'layerstream';
+import type { Sample } from './activity/recorder.js';
 import { isRunning } from './chat/turns.js';
 import type { Turn } from './chat/turns.js';
 import { DEFAULT_MODEL } from './models/default-model.js';
@@ -14,6 +15,10 @@ import type { Problem } from './ui/errors.js';
 /** What the person picked. Files (several: the parts of a split model) cannot be found again after the tab closes. */
 export type Source =
   { kind: 'url'; url: string; label: string } | { kind: 'file'; files: readonly File[]; label: string };
+
+export function isSameSource(a: Source, b: Source): boolean {
+  return a.kind === 'url' ? b.kind === 'url' && a.url === b.url : b.kind === 'file' && a.files === b.files;
+}
 
 /** `bytes` is used when `kind` is 'bytes' and remembered otherwise. */
 export interface Budget {
@@ -66,6 +71,10 @@ export interface State {
   /** Tokens per second of the last answer, and of the running one as far as known. */
   prefillRate: number | null;
   decodeRate: number | null;
+  /** Tokens of all answers since the page was opened. */
+  tokensWritten: number;
+  /** The last answers over time. */
+  samples: readonly Sample[];
   stored: readonly StoredModel[];
 }
 
@@ -97,6 +106,8 @@ export function initialState(): State {
     memory: null,
     prefillRate: null,
     decodeRate: null,
+    tokensWritten: 0,
+    samples: [],
     stored: [],
   };
 }

@@ -4,7 +4,16 @@
 import { isAnswering } from '../state.js';
 import type { ModelState, State, Store } from '../state.js';
 import { byId, setText } from '../ui/dom.js';
-import { formatBytes, formatCount, formatPart, formatRate, percent, plural } from '../ui/format.js';
+import { DownloadRate } from '../models/download-rate.js';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPart,
+  formatRate,
+  percent,
+  plural,
+} from '../ui/format.js';
 
 export function setUpProgressView(store: Store, onCancel: () => void): void {
   const root = byId('pass', HTMLElement);
@@ -12,6 +21,8 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
   const name = byId('pass-name', HTMLElement);
   const figure = byId('pass-figure', HTMLElement);
   const download = byId('download', HTMLProgressElement);
+  const speed = byId('pass-rate', HTMLElement);
+  const downloadRate = new DownloadRate();
   const cancel = byId('cancel-load', HTMLButtonElement);
   cancel.addEventListener('click', onCancel);
 
@@ -23,6 +34,7 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
     setText(label, labelOf(state, answering));
     setText(name, loading ? state.choice.source.label : '');
     setText(figure, figureOf(state, answering));
+    setText(speed, loading ? rateOf(model, downloadRate) : '');
     cancel.hidden = !loading;
     download.hidden = !loading;
     if (loading) showDownload(download, model);
@@ -48,6 +60,15 @@ function figureOf(state: Readonly<State>, answering: boolean): string {
     return `${formatCount(pass.promptTokensDone)} of ${plural(pass.promptTokens, 'token')}`;
   }
   return answering && state.decodeRate !== null ? formatRate(state.decodeRate) : '';
+}
+
+function rateOf(model: Extract<ModelState, { kind: 'loading' }>, downloadRate: DownloadRate): string {
+  if (model.phase !== 'download') return '';
+  const bytesPerSecond = downloadRate.update(model.loadedBytes, performance.now());
+  if (bytesPerSecond === null) return '';
+  const left = (model.totalBytes - model.loadedBytes) / bytesPerSecond;
+  const leftWords = model.totalBytes > 0 ? `, ${formatDuration(left)} left` : '';
+  return `${formatBytes(bytesPerSecond)}/s${leftWords}`;
 }
 
 function bytesOf(model: Extract<ModelState, { kind: 'loading' }>): string {

@@ -108,6 +108,7 @@ export class ChatSession {
         tokens += chunk.tokens.length;
       }
       text += chunk.text;
+      this.#store.update({ tokensWritten: this.#store.get().tokensWritten + chunk.tokens.length });
       this.#store.updateTurn(id, { text, status: 'writing' });
       if (chunk.finishReason === undefined) this.#store.update({ decodeRate: rate(tokens, now - firstAt) });
       else this.#finish(id, chunk);

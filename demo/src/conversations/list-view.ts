@@ -22,7 +22,7 @@ export function setUpConversationList(store: Store, library: Library, afterOpeni
       const items = heads.map((head) =>
         makeItem(head, state.conversation.id === head.id, store, library, afterOpening),
       );
-      return [make('h3', { text: label }), make('ul', { attributes: { 'aria-label': label } }, ...items)];
+      return [make('h2', { text: label }), make('ul', { attributes: { 'aria-label': label } }, ...items)];
     });
     list.replaceChildren(...sections.flat());
   });

@@ -11,9 +11,8 @@ export interface Suggestion {
 
 const url = new URL('models/tinychat/tinychat-q8_0.gguf', document.baseURI).href;
 
-export const DEFAULT_MODEL: { source: Source; pickerLabel: string; note: string } = {
+export const DEFAULT_MODEL: { source: Source; note: string } = {
   source: { kind: 'url', url, label: 'Layerstream Tiny Chat' },
-  pickerLabel: 'Layerstream Tiny Chat (5.6 MB, a toy)',
   note: 'A toy of 5.2 million parameters, made by this project. It knows a narrow set of simple things and is often wrong outside them.',
 };
 

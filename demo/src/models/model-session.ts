@@ -3,7 +3,7 @@
 // A load that fails leaves a sentence in the banner and goes back to the last model that worked.
 
 import { deleteModel, listModels, loadModel } from 'layerstream';
-import type { LoadOptions, LoadProgress, Model, ModelSource } from 'layerstream';
+import type { LoadOptions, LoadProgress, MemoryReport, Model, ModelSource } from 'layerstream';
 import { DEFAULT_MODEL } from './default-model.js';
 import { problemOf, pageProblem } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
@@ -72,14 +72,17 @@ export class ModelSession {
     await this.#close();
   }
 
-  async refreshMemory(): Promise<void> {
+  /** The memory of the open model, also written to the store; null if there is none. */
+  async refreshMemory(): Promise<MemoryReport | null> {
     const model = this.#model;
-    if (!model) return;
+    if (!model) return null;
     try {
       const memory = await model.memory();
-      if (model === this.#model) this.#store.update({ memory });
+      if (model !== this.#model) return null;
+      this.#store.update({ memory });
+      return memory;
     } catch {
-      // The model was closed in the meantime; whoever closed it says so.
+      return null; // The model was closed in the meantime; whoever closed it says so.
     }
   }
 

@@ -7,7 +7,7 @@ import { LayerstreamError } from 'layerstream';
 import type { ErrorCode } from 'layerstream';
 
 /** Problems that arise in the page itself. */
-type PageCode = 'load_cancelled' | 'bad_url';
+type PageCode = 'load_cancelled' | 'bad_url' | 'no_repository' | 'list_failed' | 'no_gguf';
 
 export interface Problem {
   code: ErrorCode | PageCode | 'unknown';
@@ -178,8 +178,20 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
   busy: { sentence: 'The model is still answering.', nextStep: 'Wait for the answer to end, or stop it.' },
   disposed: { sentence: 'The model was closed while it was at work.', nextStep: 'Ask again.' },
   bad_url: {
-    sentence: 'This is not a web address.',
-    nextStep: 'Paste the whole link to a .gguf file, beginning with https://',
+    sentence: 'This is neither a web address nor a Hugging Face repository.',
+    nextStep: 'Write owner/repository, or paste the whole link to a .gguf file, beginning with https://',
+  },
+  no_repository: {
+    sentence: 'Hugging Face has no such repository, or it is not public.',
+    nextStep: 'Check the name: it is owner/repository, as in the address of its page.',
+  },
+  list_failed: {
+    sentence: 'Hugging Face could not be asked for its files.',
+    nextStep: 'Check the connection and try again, or paste the link to the .gguf file itself.',
+  },
+  no_gguf: {
+    sentence: 'This repository has no .gguf file.',
+    nextStep: 'Look for one whose name ends in -GGUF: most models have such a conversion.',
   },
 };
 

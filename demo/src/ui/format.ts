@@ -53,6 +53,12 @@ export function formatRate(tokensPerSecond: number | null): string {
   return `${number} tok/s`;
 }
 
+/** A time that is guessed: "3 s", "12 min", "2 h". */
+export function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${whole.format(Math.max(1, seconds))} s`;
+  return seconds < 5400 ? `${whole.format(seconds / 60)} min` : `${whole.format(seconds / 3600)} h`;
+}
+
 export function plural(count: number, singular: string, many = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : many}`;
 }

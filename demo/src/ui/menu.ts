@@ -35,7 +35,7 @@ export function openMenu(anchor: HTMLElement, label: string, items: readonly Men
     if (menu.contains(document.activeElement)) anchor.focus();
     menu.remove();
   });
-  document.body.append(menu);
+  (anchor.closest('nav, main') ?? document.body).append(menu);
   menu.showPopover();
   place(menu, anchor);
   anchor.setAttribute('aria-expanded', 'true');

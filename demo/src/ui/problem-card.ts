@@ -15,14 +15,14 @@ export interface ProblemActions {
   smallestBudget(): void;
 }
 
-function card(problem: Problem, buttons: HTMLButtonElement[]): HTMLElement {
+export function problemCard(problem: Problem, buttons: HTMLButtonElement[] = []): HTMLElement {
   const words = make('p', {}, make('strong', { text: problem.sentence }), ` ${problem.nextStep}`);
   const element = make('div', { class: 'problem', attributes: { 'data-code': problem.code } }, words);
   if (problem.detail !== '') {
     const detail = make('p', { class: 'detail', text: `${problem.code}: ${problem.detail}` });
     element.append(make('details', {}, make('summary', { text: 'Details' }), detail));
   }
-  element.append(make('div', { class: 'problem-buttons' }, ...buttons));
+  if (buttons.length > 0) element.append(make('div', { class: 'problem-buttons' }, ...buttons));
   return element;
 }
 
@@ -30,7 +30,7 @@ function card(problem: Problem, buttons: HTMLButtonElement[]): HTMLElement {
 export function answerProblem(answerId: number, problem: Problem, actions: ProblemActions): HTMLElement {
   const buttons = [makeButton('Ask again', 'small', () => actions.regenerate(answerId))];
   if (problem.action === 'new-chat') buttons.unshift(makeButton('New chat', 'small', actions.newChat));
-  return card(problem, buttons);
+  return problemCard(problem, buttons);
 }
 
 /** Above the composer: a load that failed. */
@@ -43,7 +43,7 @@ export function setUpBanner(store: Store, actions: ProblemActions): void {
     shown = state.banner;
     shownKind = state.model.kind;
     if (!shown) banner.replaceChildren();
-    else banner.replaceChildren(card(shown, bannerButtons(shown, state, store, actions)));
+    else banner.replaceChildren(problemCard(shown, bannerButtons(shown, state, store, actions)));
   });
 }
 

@@ -132,6 +132,36 @@ export class ChatPage {
       await this.page.click('#sidebar-open');
   }
 
+  /** Only where they are drawers, over the chat. */
+  async closeDrawers(): Promise<void> {
+    for (const side of ['sidebar', 'panel']) {
+      const isOpen = (await this.page.getAttribute(`#${side}`, 'data-open')) === 'true';
+      const isDrawer =
+        (await this.page.locator(`#${side}`).evaluate((it) => getComputedStyle(it).position)) === 'fixed';
+      if (isOpen && isDrawer) await this.page.locator(`#${side}`).press('Escape');
+    }
+    await this.nextFrame();
+  }
+
+  /** Brings in a conversation with this answer, whatever it contains, and opens it. */
+  async importChat(question: string, answer: string): Promise<void> {
+    const turns = [
+      { role: 'user', text: question },
+      { role: 'assistant', text: answer },
+    ];
+    const chat = { id: 'c0ffee', title: question, named: true, updatedAt: Date.now(), turns };
+    const file = { format: 'layerstream-conversations', version: 1, conversations: [chat] };
+    await this.page.setInputFiles('#import-file', {
+      name: 'chats.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(file)),
+    });
+    await this.page.waitForSelector('.conversation', { state: 'attached' });
+    await this.openSidebar();
+    await this.page.click('.conversation >> nth=0');
+    await this.page.waitForSelector('#log > li.assistant');
+  }
+
   async openModels(): Promise<void> {
     if (await this.page.isHidden('#models-page')) await this.page.click('#models-open');
   }
