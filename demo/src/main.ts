@@ -74,7 +74,10 @@ setUpModelsView(store, {
   },
   remove: (url) => void models.remove(url),
 });
-setUpMemoryView(store, (budget) => void models.setBudget(budget));
+setUpMemoryView(store, {
+  setBudget: (budget) => void models.setBudget(budget),
+  findLimits: () => void models.findLimits(),
+});
 setUpBlocksView(store);
 setUpSpeedView(store);
 setUpRecorder(store, () => models.refreshMemory());

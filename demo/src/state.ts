@@ -68,6 +68,8 @@ export interface State {
   /** The pass that runs now; null between answers. */
   pass: PassProgress | null;
   memory: MemoryReport | null;
+  /** Budgets that make sense for the open model; null while not known. Bytes. */
+  limits: { minBytes: number; fullBytes: number } | null;
   /** Tokens per second of the last answer, and of the running one as far as known. */
   prefillRate: number | null;
   decodeRate: number | null;
@@ -104,6 +106,7 @@ export function initialState(): State {
     settings: loadSettings(),
     pass: null,
     memory: null,
+    limits: null,
     prefillRate: null,
     decodeRate: null,
     tokensWritten: 0,

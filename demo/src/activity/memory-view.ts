@@ -12,69 +12,99 @@ const KINDS: readonly { kind: Budget['kind']; label: string }[] = [
   { kind: 'bytes', label: 'Set' },
 ];
 
-export function setUpMemoryView(store: Store, setBudget: (budget: Budget) => void): void {
+export interface MemoryActions {
+  setBudget(budget: Budget): void;
+  findLimits(): void;
+}
+
+export function setUpMemoryView(store: Store, actions: MemoryActions): void {
   const section = byId('memory-section', HTMLElement);
-  section.append(make('h2', { id: 'memory-title', text: 'Memory' }));
-  setUpBudget(store, setBudget, section);
+  section.append(
+    make('h2', { id: 'memory-title', text: 'Memory' }),
+    makeKinds(store, actions),
+    makeAmount(store, actions),
+    makeNote(store),
+  );
   setUpReport(store, section);
 }
 
-function setUpBudget(store: Store, setBudget: (budget: Budget) => void, section: HTMLElement): void {
-  const radios = KINDS.map(({ kind }) =>
-    make('input', { id: `budget-${kind}`, type: 'radio', attributes: { name: 'budget', value: kind } }),
-  );
-  const labels = KINDS.map(({ kind, label }, index) =>
-    make(
-      'label',
-      { attributes: { for: `budget-${kind}` } },
-      radios[index] ?? '',
-      make('span', { text: label }),
-    ),
-  );
+function makeKinds(store: Store, actions: MemoryActions): HTMLElement {
+  const attributes = { role: 'radiogroup', 'aria-label': 'Memory budget' };
+  const group = make('div', { class: 'segments', attributes });
+  for (const { kind, label } of KINDS) {
+    const id = `budget-${kind}`;
+    const radio = make('input', { id, type: 'radio', attributes: { name: 'budget', value: kind } });
+    radio.addEventListener('change', () => {
+      const { choice, memory } = store.get();
+      // The first amount is what the model has now.
+      const bytes = kind === 'bytes' ? (memory?.plannedBytes ?? choice.budget.bytes) : choice.budget.bytes;
+      actions.setBudget({ kind, bytes });
+    });
+    group.append(make('label', { attributes: { for: id } }, radio, make('span', { text: label })));
+    store.subscribe(({ choice }) => {
+      radio.checked = choice.budget.kind === kind;
+    });
+  }
+  return group;
+}
+
+/** A slider between the smallest plan and the whole model, and a field for a number of one's own. */
+function makeAmount(store: Store, actions: MemoryActions): HTMLElement {
+  const slider = make('input', {
+    id: 'budget-slider',
+    type: 'range',
+    attributes: { 'aria-label': 'Memory budget, slider' },
+  });
   const amount = make('input', {
     id: 'budget-amount',
     type: 'number',
-    attributes: { min: '1', step: 'any', inputmode: 'decimal' },
+    attributes: { min: '0', step: 'any', inputmode: 'decimal' },
   });
-  const amountRow = make(
-    'div',
-    { class: 'row amount' },
-    make('label', { text: 'At most', attributes: { for: 'budget-amount' } }),
-    amount,
-    make('span', { text: 'MB' }),
-  );
-  const note = make('p', { class: 'note' });
-  const group = make(
-    'div',
-    { class: 'segments', attributes: { role: 'radiogroup', 'aria-label': 'Memory budget' } },
-    ...labels,
-  );
-  section.append(group, amountRow, note);
-
-  const current = (): Budget => store.get().choice.budget;
-  for (const [index, radio] of radios.entries()) {
-    const kind = KINDS[index]?.kind ?? 'unlimited';
-    radio.addEventListener('change', () => setBudget({ ...current(), kind }));
-  }
+  const label = make('label', { text: 'At most', attributes: { for: 'budget-amount' } });
+  const row = make('div', { class: 'row amount' }, label, amount, make('span', { text: 'MB' }));
+  const element = make('div', { class: 'budget' }, slider, row);
+  const set = (bytes: number): void => actions.setBudget({ kind: 'bytes', bytes: Math.round(bytes) });
+  const show = (bytes: number): void => {
+    amount.value = String(Number((bytes / MEGABYTE).toPrecision(6)));
+  };
+  slider.addEventListener('input', () => show(slider.valueAsNumber));
+  slider.addEventListener('change', () => set(slider.valueAsNumber));
   amount.addEventListener('change', () => {
-    const megabytes = amount.valueAsNumber;
-    if (megabytes > 0) setBudget({ kind: 'bytes', bytes: Math.round(megabytes * MEGABYTE) });
-    else amount.value = String(current().bytes / MEGABYTE);
+    if (amount.valueAsNumber > 0) set(amount.valueAsNumber * MEGABYTE);
+    else show(store.get().choice.budget.bytes);
   });
 
-  store.subscribe((state) => {
-    const { budget } = state.choice;
-    for (const [index, radio] of radios.entries()) radio.checked = KINDS[index]?.kind === budget.kind;
-    amountRow.hidden = budget.kind !== 'bytes';
-    if (document.activeElement !== amount) amount.value = String(budget.bytes / MEGABYTE);
-    setText(note, NOTES[budget.kind]);
+  let asked: unknown = null;
+  store.subscribe(({ choice: { budget }, limits, model }) => {
+    element.hidden = budget.kind !== 'bytes';
+    slider.hidden = limits === null;
+    slider.disabled = amount.disabled = model.kind === 'loading';
+    if (limits) {
+      slider.min = String(limits.minBytes);
+      slider.max = String(limits.fullBytes);
+      slider.step = String(Math.max(1, Math.round((limits.fullBytes - limits.minBytes) / 100)));
+    } else if (budget.kind === 'bytes' && model.kind === 'ready' && asked !== model.info) {
+      asked = model.info;
+      actions.findLimits();
+    }
+    if (document.activeElement === amount || slider.matches(':active')) return;
+    show(budget.bytes);
+    slider.value = String(budget.bytes);
   });
+  return element;
+}
+
+function makeNote(store: Store): HTMLElement {
+  const note = make('p', { class: 'note' });
+  store.subscribe(({ choice }) => setText(note, NOTES[choice.budget.kind]));
+  return note;
 }
 
 const NOTES: Record<Budget['kind'], string> = {
   unlimited: 'The whole model stays in memory if it fits. Fastest.',
   min: 'A few slots only: weights are read from disk block by block, again for every token. Same answers, slower.',
-  bytes: 'As much of the model as fits stays in memory; the rest is read from disk block by block.',
+  bytes:
+    'As much of the model as fits stays in memory. More acts at once; less opens the engine anew and keeps the chat.',
 };
 
 interface Row {

@@ -8,7 +8,7 @@ import { Marked } from 'marked';
 import type { Tokens } from 'marked';
 
 const TAGS =
-  'p br strong em del code pre ul ol li blockquote h3 h4 h5 h6 hr table thead tbody tr th td a'.split(' ');
+  'p br strong em del code pre ul ol li blockquote h2 h3 h4 h5 h6 hr table thead tbody tr th td a'.split(' ');
 const ATTRIBUTES = ['href', 'start', 'align', 'data-lang'];
 
 const ESCAPES: Record<string, string> = {
@@ -30,9 +30,9 @@ const marked = new Marked({
     code: ({ text, lang }) =>
       `<pre data-lang="${escapeHtml(/^\S*/.exec(lang ?? '')?.[0] ?? '')}"><code>${escapeHtml(text)}</code></pre>`,
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
-    // The page's own headings are h1 and h2.
+    // The page's own title is the h1.
     heading({ depth, tokens }: Tokens.Heading) {
-      const level = Math.min(6, depth + 2);
+      const level = Math.min(6, depth + 1);
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
     },
   },

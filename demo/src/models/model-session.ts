@@ -2,11 +2,12 @@
 // Which model is open. One at a time: the old one is closed before the new one is opened, since memory is the point.
 // A load that fails leaves a sentence in the banner and goes back to the last model that worked.
 
-import { deleteModel, listModels, loadModel } from 'layerstream';
+import { deleteModel, listModels, loadModel, planModel } from 'layerstream';
 import type { LoadOptions, LoadProgress, MemoryReport, Model, ModelSource } from 'layerstream';
 import { DEFAULT_MODEL } from './default-model.js';
 import { problemOf, pageProblem } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
+import { isSameSource } from '../state.js';
 import type { Budget, Choice, Source, Store } from '../state.js';
 
 const STARTING = { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 } as const;
@@ -40,8 +41,45 @@ export class ModelSession {
     return this.#chain;
   }
 
-  setBudget(budget: Budget): Promise<void> {
-    return this.load({ ...this.#store.get().choice, budget });
+  /**
+   * More memory acts at once, also in the middle of an answer. Less takes a new engine, into which the conversation is moved;
+   * meanwhile nothing can be asked. What is refused leaves everything as it was, with a sentence.
+   */
+  async setBudget(budget: Budget): Promise<void> {
+    const { choice, model: state, memory } = this.#store.get();
+    const model = this.#model;
+    const wanted = { ...choice, budget };
+    if (!model || state.kind !== 'ready') return this.load(wanted);
+    const request = this.#newest;
+    const value = memoryBudgetOf(budget);
+    const isLess = value === 'min' || value < (memory?.plannedBytes ?? Infinity);
+    this.#store.update({ choice: wanted, banner: null });
+    if (isLess) this.#store.update({ model: { ...STARTING, phase: 'open' } });
+    try {
+      const report = await model.setBudget(value);
+      if (request !== this.#newest) return;
+      this.#lastGood = wanted;
+      this.#store.update({ model: state, memory: report });
+    } catch (error) {
+      if (request !== this.#newest) return;
+      this.#failed = wanted;
+      this.#store.update({ model: state, choice, banner: problemOf(error) });
+    }
+  }
+
+  /** The range in which a budget makes sense for what is open: the smallest plan, and all of the model. */
+  async findLimits(): Promise<void> {
+    const { choice, memory } = this.#store.get();
+    if (!memory) return;
+    const { plannedBytes, pinnedBytes, slotBytes, totalWeightBytes } = memory;
+    try {
+      const plan = await planModel(packageSource(choice.source), { memoryBudget: 'min', probeMs: 0 });
+      if (!isSameSource(choice.source, this.#store.get().choice.source)) return;
+      const fullBytes = plannedBytes - pinnedBytes - slotBytes + totalWeightBytes;
+      this.#store.update({ limits: { minBytes: plan.memory.totalBytes, fullBytes } });
+    } catch {
+      // Without a range there is no slider; the field for a number remains.
+    }
   }
 
   setSource(source: Source): Promise<void> {
@@ -54,8 +92,11 @@ export class ModelSession {
   }
 
   retryWithSmallestBudget(): Promise<void> {
-    const choice = this.#failed ?? this.#store.get().choice;
-    return this.load({ ...choice, budget: { ...choice.budget, kind: 'min' } });
+    const { choice, model } = this.#store.get();
+    const failed = this.#failed ?? choice;
+    const budget: Budget = { ...failed.budget, kind: 'min' };
+    const isOpen = model.kind === 'ready' && isSameSource(choice.source, failed.source);
+    return isOpen ? this.setBudget(budget) : this.load({ ...failed, budget });
   }
 
   loadDefault(): Promise<void> {
@@ -126,7 +167,7 @@ export class ModelSession {
   async #open(choice: Choice): Promise<Problem | null> {
     const abort = new AbortController();
     this.#abort = abort;
-    this.#store.update({ memory: null, prefillRate: null, decodeRate: null });
+    this.#store.update({ memory: null, limits: null, prefillRate: null, decodeRate: null });
     try {
       await this.#close();
       const model = await loadModel(
@@ -145,14 +186,12 @@ export class ModelSession {
   }
 
   #loadOptions(budget: Budget, signal: AbortSignal): LoadOptions {
-    const options: LoadOptions = {
+    return {
       signal,
       waitFor: 'stored',
+      memoryBudget: memoryBudgetOf(budget),
       onProgress: (progress) => this.#showProgress(progress, signal),
     };
-    if (budget.kind === 'min') options.memoryBudget = 'min';
-    if (budget.kind === 'bytes') options.memoryBudget = budget.bytes;
-    return options;
   }
 
   #showProgress(progress: LoadProgress, signal: AbortSignal): void {
@@ -169,6 +208,13 @@ export class ModelSession {
       // It was already gone.
     }
   }
+}
+
+/** Without a limit of the person's own: what the package takes by default, of which a model uses what it needs. */
+const NO_LIMIT_BYTES = 2 * 2 ** 30;
+
+function memoryBudgetOf({ kind, bytes }: Budget): number | 'min' {
+  return { min: 'min' as const, bytes, unlimited: NO_LIMIT_BYTES }[kind];
 }
 
 function packageSource(source: Source): ModelSource {
