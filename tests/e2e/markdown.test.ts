@@ -2,8 +2,8 @@
 // What a model writes is untrusted: whatever it is, and however it is cut while it streams, it becomes harmless elements
 // and asks for nothing. The page's own code is tested, bundled alone, so that thousands of texts are quick.
 
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { build } from 'vite';
 import { newProfile, startVisit } from './support/browser.js';
 import type { Profile, Visit } from './support/browser.js';
 import { inRepository } from './support/repository.js';
@@ -45,12 +45,8 @@ let visit: Visit;
 
 beforeAll(async () => {
   const entry = inRepository('demo', 'src', 'chat', 'markdown-view.ts');
-  const lib = { entry, formats: ['es' as const], fileName: 'markdown' };
-  const built = await build({ configFile: false, logLevel: 'warn', build: { write: false, lib } });
-  const outputs = (Array.isArray(built) ? built : [built]).flatMap((each) =>
-    'output' in each ? each.output : [],
-  );
-  const code = outputs.find((output) => output.type === 'chunk')?.code ?? '';
+  const esbuild = inRepository('node_modules', '.bin', 'esbuild');
+  const code = execFileSync(esbuild, [entry, '--bundle', '--format=esm'], { encoding: 'utf8' });
   server = await startServer();
   server.routes.set('/bare.html', (_, response) => {
     response.setHeader('Content-Type', 'text/html');

@@ -186,8 +186,46 @@ test('a download can be cancelled and started again', async () => {
   await on.visit.page.click('#cancel-load');
   expect((await on.chat.problem()).code).toBe('load_cancelled');
   on.server.routes.delete(MODEL_ROUTE);
-  await on.visit.page.click('#banner button:has-text("Try again")');
+  await on.visit.page.click('#banner button:has-text("Go on")');
   await on.chat.nextFrame();
   await on.chat.ready();
   expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
+});
+
+test('a Hugging Face repository lists its model files; one that does not exist is a sentence', async () => {
+  on.allowComplaints(/Failed to load resource/);
+  await on.openReady();
+  await on.chat.offlineReady();
+  const asked: string[] = [];
+  await on.visit.context.route('https://huggingface.co/**', async (route) => {
+    const url = route.request().url();
+    asked.push(url);
+    const isThere = url.includes('/api/models/someone/small-GGUF/');
+    const files = [
+      { type: 'file', path: 'README.md', size: 10 },
+      { type: 'file', path: 'small-Q8_0.gguf', size: 145_000_000 },
+      { type: 'file', path: 'big-00001-of-00002.gguf', size: 4_000_000_000 },
+      { type: 'file', path: 'big-00002-of-00002.gguf', size: 4_000_000_000 },
+    ];
+    await route.fulfill({
+      status: isThere ? 200 : 404,
+      headers: { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' },
+      body: JSON.stringify(isThere ? files : { error: 'not found' }),
+    });
+  });
+  await on.chat.chooseUrl('someone/small-GGUF');
+  await on.visit.page.waitForSelector('.found .model-row');
+  expect(await on.visit.page.locator('.found .model-row-name').allInnerTexts()).toEqual([
+    'small-Q8_0.gguf',
+    'big-00001-of-00002.gguf',
+  ]);
+  await on.chat.chooseUrl('https://huggingface.co/someone/none');
+  await on.visit.page.waitForSelector('.found .problem[data-code="no_repository"]');
+  await on.chat.chooseUrl('someone/other-GGUF/sub/x y.gguf');
+  await on.visit.page.waitForSelector('.found .problem[data-code="bad_url"]');
+  expect(asked).toHaveLength(2);
+
+  await on.chat.chooseUrl('someone/other-GGUF/sub/x.gguf');
+  expect((await on.chat.problem()).code).toBe('http_status');
+  expect(asked.at(-1)).toBe('https://huggingface.co/someone/other-GGUF/resolve/main/sub/x.gguf');
 });

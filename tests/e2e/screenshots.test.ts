@@ -12,6 +12,23 @@ const SIZES = {
   phone: { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 },
 } as const;
 
+const MARKDOWN = `A **for** loop walks over things:
+
+\`\`\`python
+for name in ["Ada", "Grace"]:
+    print(f"Hello, {name}!")
+\`\`\`
+
+1. \`name\` takes each value in turn.
+2. The indented lines run once for each.
+
+| loop | runs |
+| --- | --- |
+| for | over a list |
+| while | until it is false |
+
+> \`range(10)\` gives numbers.`;
+
 beforeAll(() => {
   mkdirSync(SCREENSHOTS, { recursive: true });
 });
@@ -50,7 +67,7 @@ for (const device of ['desktop', 'phone'] as const) {
         await picture('downloading');
       });
 
-      test('empty, answering, answered, panel, error', async () => {
+      test('empty, answering, answered, panel, settings, markdown, conversations, models, error', async () => {
         const { page } = on.visit;
         await on.openReady();
         await picture('empty');
@@ -75,8 +92,17 @@ for (const device of ['desktop', 'phone'] as const) {
         await picture('panel');
         await page.click('#tab-settings');
         await picture('settings');
-        await page.click('#tab-activity');
-        if (device === 'phone') await page.click('#panel-close');
+        await on.chat.closeDrawers();
+
+        await on.chat.importChat('How do I write a loop in Python?', MARKDOWN);
+        await picture('markdown');
+        await on.chat.openSidebar();
+        await page.hover('.conversation >> nth=0');
+        await picture('conversations');
+        await on.chat.closeDrawers();
+        await on.chat.openModels();
+        await picture('models');
+        await page.click('#models-open');
 
         await on.chat.chooseFile('holiday.txt', Buffer.from('Sun, sand and sea. '.repeat(200)));
         await on.chat.problem();

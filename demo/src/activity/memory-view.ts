@@ -65,7 +65,7 @@ function makeAmount(store: Store, actions: MemoryActions): HTMLElement {
   const element = make('div', { class: 'budget' }, slider, row);
   const set = (bytes: number): void => actions.setBudget({ kind: 'bytes', bytes: Math.round(bytes) });
   const show = (bytes: number): void => {
-    amount.value = String(Number((bytes / MEGABYTE).toPrecision(6)));
+    amount.value = String(Number((bytes / MEGABYTE).toPrecision(4)));
   };
   slider.addEventListener('input', () => show(slider.valueAsNumber));
   slider.addEventListener('change', () => set(slider.valueAsNumber));

@@ -36,6 +36,7 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
     setText(figure, figureOf(state, answering));
     setText(speed, loading ? rateOf(model, downloadRate) : '');
     cancel.hidden = !loading;
+    setText(cancel, loading && model.phase === 'download' ? 'Pause' : 'Cancel');
     download.hidden = !loading;
     if (loading) showDownload(download, model);
   });

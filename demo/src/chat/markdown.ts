@@ -57,6 +57,7 @@ export function elementsOf(html: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
+    ADD_URI_SAFE_ATTR: ATTRIBUTES.filter((name) => name !== 'href'), // their values are no addresses
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,

@@ -10,6 +10,7 @@ import { fileAddress, labelOfUrl, readAddress } from './addresses.js';
 import { listFiles } from './hugging-face.js';
 import type { RepositoryFile } from './hugging-face.js';
 import type { ModelActions } from './models-view.js';
+import { makePlanView } from './plan-view.js';
 
 export function makeAddView(store: Store, actions: ModelActions): HTMLElement {
   setUpDrop(actions);
@@ -71,7 +72,7 @@ function makeFileRow(repository: string, file: RepositoryFile, actions: ModelAct
   );
   const button = make('button', { type: 'button', class: 'model-row' }, words);
   button.addEventListener('click', () => actions.choose({ kind: 'url', url, label: labelOfUrl(url) }));
-  return make('li', {}, button);
+  return make('li', { class: 'file' }, button, makePlanView(url, file.path));
 }
 
 /** Several files are the parts of a split model, and are named so that their order is the alphabet's. */

@@ -5,7 +5,7 @@ import type { ModelInfo, StoredModel } from 'layerstream';
 import { isSameSource } from '../state.js';
 import type { Source, State } from '../state.js';
 import { make, makeIconButton } from '../ui/dom.js';
-import { formatBytes, plural } from '../ui/format.js';
+import { formatBytes, formatPart, plural } from '../ui/format.js';
 import { labelOfUrl } from './addresses.js';
 import { DEFAULT_MODEL, isDefaultModel } from './default-model.js';
 import type { ModelActions } from './models-view.js';
@@ -54,10 +54,12 @@ function rowsOf(state: Readonly<State>): Row[] {
   return rows;
 }
 
-function storedFacts(stored: StoredModel): string {
-  return stored.complete
-    ? `${formatBytes(stored.bytes)}, on this device`
-    : `Download not finished: ${formatBytes(stored.bytes)} here. Choose it to go on.`;
+function storedFacts({ state, bytes, totalBytes }: StoredModel): string {
+  if (state === 'complete') return `${formatBytes(bytes)}, on this device`;
+  const part = totalBytes > 0 ? formatPart(bytes, totalBytes) : formatBytes(bytes);
+  return state === 'partial'
+    ? `Paused: ${part} are here. Choose it to go on.`
+    : `Damaged: ${part} are sound. Choose it to fetch the rest again.`;
 }
 
 function openFacts(info: ModelInfo): string {

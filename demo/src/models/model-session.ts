@@ -69,14 +69,14 @@ export class ModelSession {
 
   /** The range in which a budget makes sense for what is open: the smallest plan, and all of the model. */
   async findLimits(): Promise<void> {
-    const { choice, memory } = this.#store.get();
-    if (!memory) return;
-    const { plannedBytes, pinnedBytes, slotBytes, totalWeightBytes } = memory;
+    const { choice } = this.#store.get();
+    const source = packageSource(choice.source);
+    const neededAt = async (memoryBudget: 'min' | number): Promise<number> =>
+      (await planModel(source, { memoryBudget, probeMs: 0 })).memory.totalBytes;
     try {
-      const plan = await planModel(packageSource(choice.source), { memoryBudget: 'min', probeMs: 0 });
+      const [minBytes, fullBytes] = [await neededAt('min'), await neededAt(NO_LIMIT_BYTES)];
       if (!isSameSource(choice.source, this.#store.get().choice.source)) return;
-      const fullBytes = plannedBytes - pinnedBytes - slotBytes + totalWeightBytes;
-      this.#store.update({ limits: { minBytes: plan.memory.totalBytes, fullBytes } });
+      this.#store.update({ limits: { minBytes, fullBytes } });
     } catch {
       // Without a range there is no slider; the field for a number remains.
     }

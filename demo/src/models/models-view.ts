@@ -11,6 +11,7 @@ import { readDisk } from './disk.js';
 import type { Disk } from './disk.js';
 import { fitOf } from './fit.js';
 import { modelRows } from './model-rows.js';
+import { makePlanView } from './plan-view.js';
 
 export interface ModelActions {
   choose(source: Source): void;
@@ -70,6 +71,7 @@ function makeOffer(offer: Offer, disk: Disk | null, actions: ModelActions): HTML
         `${formatBytes(offer.bytes)} · ${offer.licence} licence · `,
         make('span', { class: `fit ${fit.kind}`, text: fit.words }),
       ),
+      makePlanView(offer.url, offer.name),
     ),
     get,
   );

@@ -167,8 +167,8 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     action: 'retry',
   },
   load_cancelled: {
-    sentence: 'Loading was stopped.',
-    nextStep: 'Choose a model when you are ready.',
+    sentence: 'Loading is paused.',
+    nextStep: 'What has arrived is kept on this device. Go on when you are ready, or choose another model.',
     action: 'retry',
   },
   unsupported_browser: {

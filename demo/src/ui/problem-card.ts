@@ -54,7 +54,10 @@ function bannerButtons(
   actions: ProblemActions,
 ): HTMLButtonElement[] {
   const buttons: HTMLButtonElement[] = [];
-  if (problem.action === 'retry') buttons.push(makeButton('Try again', 'small', actions.retryLoad));
+  if (problem.action === 'retry') {
+    const label = problem.code === 'load_cancelled' ? 'Go on' : 'Try again';
+    buttons.push(makeButton(label, 'small', actions.retryLoad));
+  }
   if (problem.action === 'smallest-budget') {
     buttons.push(makeButton('Use the smallest budget', 'small', actions.smallestBudget));
   }

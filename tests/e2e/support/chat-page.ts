@@ -229,14 +229,14 @@ export class ChatPage {
     );
   }
 
-  /** Every file in this origin's private file system with its size. */
+  /** Every file in this origin's private file system with its size; not the notes of when a model was used last. */
   storedFiles(): Promise<Record<string, number>> {
     return this.page.evaluate(async () => {
       const files: Record<string, number> = {};
       const walk = async (folder: FileSystemDirectoryHandle, prefix: string): Promise<void> => {
         for await (const [name, handle] of folder.entries()) {
           if (handle instanceof FileSystemDirectoryHandle) await walk(handle, `${prefix}${name}/`);
-          else if (handle instanceof FileSystemFileHandle)
+          else if (handle instanceof FileSystemFileHandle && name !== 'used.json')
             files[prefix + name] = (await handle.getFile()).size;
         }
       };
