@@ -9,7 +9,7 @@ import type { LayerstreamModule } from '#web/engine/module-types.js';
 import { codeOf, pause, thrownBy, within } from './support/assertions.js';
 import { chats, replyOf, type KnownChat } from './support/chats.js';
 import { loadTestModule } from './support/engine.js';
-import { ModelServer, whole } from './support/model-server.js';
+import { ModelServer, RangedFile, whole, type Answer } from './support/model-server.js';
 import { tinychatFile } from './support/paths.js';
 import { TestHost } from './support/test-host.js';
 
@@ -48,6 +48,18 @@ async function collect(
     last = chunk;
   }
   return { text, tokens, last };
+}
+
+/** Announces everything, sends so much, then nothing. */
+function stalledAt(sent: number): Answer {
+  return (_, response) => {
+    response.writeHead(206, {
+      'content-range': `bytes 0-${bytes.length - 1}/${bytes.length}`,
+      'content-length': bytes.length,
+      etag: '"v1"',
+    });
+    response.write(bytes.subarray(0, sent));
+  };
 }
 
 const hello = chats[0] as KnownChat;
@@ -152,6 +164,85 @@ describe('loading', () => {
       expect(module.liveEngines()).toBe(0);
       expect(host.storages[0]?.openCount).toBe(0);
     }
+  });
+});
+
+describe('answers while the weights arrive', () => {
+  test("an answer that is asked for at once is the known one; every byte is sent once, the plan's header included", async () => {
+    const file = new RangedFile(bytes, { bytesPerSecond: 2e6 });
+    server.on('/models/tinychat.gguf', file.answer);
+    await host.api.planModel('../models/tinychat.gguf', { probeMs: 0 });
+    expect(file.sentBytes).toBeLessThan(bytes.length / 2);
+    const model = await load({ kvType: 'f32' });
+    const sentAtStart = file.sentBytes;
+    const answer = model.chat(hello.messages).text();
+    expect(await within(50_000, answer)).toBe(replyOf(hello).text);
+    expect(sentAtStart).toBeLessThan(bytes.length);
+    await model.stored;
+    expect(file.timesSent.every((times) => times === 1)).toBe(true);
+    await model.dispose();
+  });
+
+  test('an answer that waits for weights can be aborted at once; the next one is whole', async () => {
+    let stalls = true;
+    const file = new RangedFile(bytes, {
+      fault: (request) => (stalls && request === 1 ? stalledAt(1_500_000) : null),
+    });
+    server.on('/models/tinychat.gguf', file.answer);
+    const model = await load({ kvType: 'f32' });
+    const abort = new AbortController();
+    const waiting = model.chat(hello.messages, { signal: abort.signal }).text();
+    waiting.catch(() => undefined);
+    await pause(100);
+    abort.abort(new Error('enough'));
+    expect(await thrownBy(() => within(2_000, waiting))).toMatchObject({ message: 'enough' });
+    stalls = false;
+    server.breakConnections();
+    expect(await within(50_000, model.chat(hello.messages).text())).toBe(replyOf(hello).text);
+    await model.dispose();
+  });
+
+  test('weights that cannot be fetched are a typed error that names them; when they can be, the next answer is whole', async () => {
+    let gone = false;
+    const file = new RangedFile(bytes, {
+      fault: (request) =>
+        request === 1 ? 3_000_000 : gone ? (_, response) => void response.socket?.destroy() : null,
+    });
+    gone = true;
+    server.on('/models/tinychat.gguf', file.answer);
+    const model = await load({ kvType: 'f32' });
+    expect(await thrownBy(() => within(50_000, model.stored))).toMatchObject({ code: 'network_failed' });
+    expect(await thrownBy(() => within(50_000, model.chat(hello.messages).text()))).toMatchObject({
+      code: 'network_failed',
+      details: { part: 0, offset: expect.any(Number), bytes: expect.any(Number) },
+    });
+    gone = false;
+    expect(await within(50_000, model.chat(hello.messages).text())).toBe(replyOf(hello).text);
+    expect(await host.api.listModels()).toHaveLength(1);
+    await model.dispose();
+  });
+});
+
+describe('stored models', () => {
+  test('are verified, exported and imported as streams', async () => {
+    expect(await host.api.stored.verify(url)).toBeNull();
+    const model = await load({ waitFor: 'stored' });
+    await model.dispose();
+    expect(await host.api.stored.verify(url)).toEqual({ state: 'complete', damaged: [] });
+    const exported = await new Response(host.api.stored.export(url)).arrayBuffer();
+    expect(Buffer.compare(new Uint8Array(exported), bytes)).toBe(0);
+    const key = await host.api.stored.import(new File([exported], 'my model.gguf'));
+    expect((await host.api.listModels()).map(({ url: one, state }) => [one, state])).toContainEqual([
+      key,
+      'complete',
+    ]);
+    const imported = await host.api.loadModel(key, { kvType: 'f32' });
+    expect(await imported.chat(hello.messages).text()).toBe(replyOf(hello).text);
+    await imported.dispose();
+    const absent = new Response(host.api.stored.export('/absent.gguf')).arrayBuffer();
+    expect(await codeOf(() => absent)).toBe('storage_failed');
+    expect(await codeOf(() => host.api.loadModel('import:absent.gguf'))).toBe('bad_argument');
+    expect(await codeOf(() => host.api.stored.import(new File(['hello'], 'notes.txt')))).toBe('bad_magic');
   });
 });
 

@@ -3,7 +3,16 @@
 
 export { setAssetBase } from './api/assets.js';
 export { capabilities } from './api/capabilities.js';
-export { deleteModel, listModels, loadModel, planModel } from './api/default-api.js';
+export { persistStorage, storageEstimate } from './api/browser-storage.js';
+export {
+  deleteModel,
+  exportModel,
+  importFile,
+  listModels,
+  loadModel,
+  planModel,
+  verifyModel,
+} from './api/default-api.js';
 export { isolatePage } from './api/isolate-page.js';
 export { openAIClient } from './api/openai/client.js';
 export type {
@@ -40,11 +49,13 @@ export type {
   Generation,
   GenerationChunk,
   GenerationStats,
+  ImportOptions,
   KvType,
   LoadOptions,
   LoadProgress,
   MemoryReport,
   Model,
+  ModelCheck,
   ModelInfo,
   ModelPlan,
   SpecialTokens,
@@ -56,7 +67,9 @@ export type {
   SamplerName,
   SamplingOptions,
   StorageKind,
+  StorageUse,
   StoredModel,
+  StoredModelOptions,
   StoredState,
   TokenLogprob,
   TokenLogprobs,

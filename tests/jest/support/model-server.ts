@@ -41,6 +41,10 @@ export class ModelServer {
     return this.url(path);
   }
 
+  breakConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -3,7 +3,17 @@
 
 import { browserHost } from './browser-host.js';
 import { createApi } from './package-api.js';
-import type { LoadOptions, Model, ModelPlan, ModelSource, PlanOptions, StoredModel } from './types.js';
+import type {
+  ImportOptions,
+  LoadOptions,
+  Model,
+  ModelCheck,
+  ModelPlan,
+  ModelSource,
+  PlanOptions,
+  StoredModel,
+  StoredModelOptions,
+} from './types.js';
 
 const api = createApi(browserHost);
 
@@ -47,4 +57,28 @@ export function listModels(): Promise<StoredModel[]> {
  */
 export function deleteModel(url: string | URL): Promise<boolean> {
   return api.deleteModel(url);
+}
+
+/** Compares all that is stored of a model with its hashes. null: nothing is. */
+export function verifyModel(url: string | URL, options?: StoredModelOptions): Promise<ModelCheck | null> {
+  return api.stored.verify(url, options);
+}
+
+/**
+ * The bytes of a stored model, or of one part of it, as they were downloaded.
+ *
+ * @example
+ * await exportModel(url).pipeTo(await handle.createWritable());
+ */
+export function exportModel(
+  url: string | URL,
+  options?: { part?: number; signal?: AbortSignal },
+): ReadableStream<Uint8Array> {
+  return api.stored.export(url, options);
+}
+
+/** Copies a file (or the files of a split model) into the store; loadModel(key) then loads it. To use a file without a
+ *  copy, give it to loadModel. */
+export function importFile(file: File | readonly File[], options?: ImportOptions): Promise<string> {
+  return api.stored.import(file, options);
 }

@@ -13,6 +13,7 @@ import { stringAt } from './json.js';
 import { LoadedModel, type OpenedEngine } from './model.js';
 import { modelPlan } from './model-plan.js';
 import { specialTokensOf } from './special-tokens.js';
+import { StoredModels } from './stored-models.js';
 import type { LoadOptions, Model, ModelPlan, ModelSource, PlanOptions, StoredModel } from './types.js';
 
 export interface PackageApi {
@@ -20,6 +21,7 @@ export interface PackageApi {
   planModel(source: ModelSource, options?: PlanOptions): Promise<ModelPlan>;
   listModels(): Promise<StoredModel[]>;
   deleteModel(url: string | URL): Promise<boolean>;
+  readonly stored: StoredModels;
 }
 
 type Acquired = StorageMethods['acquire']['result'];
@@ -210,6 +212,7 @@ export function createApi(host: Host): PackageApi {
   return {
     loadModel,
     planModel,
+    stored: new StoredModels(() => storageConnection().client, absolute),
     listModels: async () => (await storageConnection().client.call('list', {})).models,
     deleteModel: async (url) =>
       (await storageConnection().client.call('remove', { url: absolute(url) })).removed,

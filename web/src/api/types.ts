@@ -79,6 +79,30 @@ export interface LoadOptions {
   unitBytes?: number;
 }
 
+export interface StoredModelOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: { loadedBytes: number; totalBytes: number }) => void;
+}
+
+export interface ImportOptions extends StoredModelOptions {
+  /** Store it as what this URL has, so that damage can be fetched from there. Default: a key made of the file's name. */
+  url?: string | URL;
+}
+
+export interface ModelCheck {
+  state: StoredState;
+  /** Bytes that are not what was stored. They are fetched again when they are needed. */
+  damaged: { part: number; offset: number; bytes: number }[];
+}
+
+/** Of this site, with everything else it stores. */
+export interface StorageUse {
+  usageBytes: number | null;
+  quotaBytes: number | null;
+  /** The browser will not remove it when space is short. */
+  persisted: boolean;
+}
+
 export interface ContentPart {
   type: 'text' | (string & {});
   text?: string;

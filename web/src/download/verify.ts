@@ -11,7 +11,8 @@ import { Sha256 } from '../storage/sha256.js';
 /** Lets messages in. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-async function eachRange(
+/** In order; those that do not count are left out. The bytes are valid until `visit` settles. */
+export async function eachRange(
   files: ModelFiles,
   ranges: { first: number; end: number },
   signal: AbortSignal,

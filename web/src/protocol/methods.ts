@@ -18,6 +18,7 @@ import type {
   SamplingSettings,
   StorageKind,
   StoredModel,
+  StoredState,
   TokenLogprobs,
 } from './data.js';
 
@@ -143,6 +144,20 @@ export interface StorageMethods {
   attach: { params: { port: MessagePort }; result: null };
   list: { params: object; result: { models: StoredModel[] } };
   remove: { params: { url: string }; result: { removed: boolean } };
+  /** Compares everything that is stored with its hashes; null: nothing is. What is damaged no longer counts. */
+  verify: {
+    params: { url: string };
+    result: { damaged: Extent[]; state: StoredState } | null;
+    progress: { loadedBytes: number; totalBytes: number };
+  };
+  /** Streams a part out, compared with its hashes on the way. */
+  export: { params: { url: string; part: number }; result: { bytes: number }; chunk: { data: Uint8Array } };
+  /** Copies files into the store under `url`. */
+  import: {
+    params: { url: string; files: readonly File[] };
+    result: { bytes: number };
+    progress: { loadedBytes: number; totalBytes: number };
+  };
 }
 
 /** Engine worker -> storage worker. */

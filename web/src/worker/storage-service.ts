@@ -11,8 +11,10 @@ import type { Endpoint } from '../protocol/endpoint.js';
 import type { AcquireOptions, AcquireSource, ReadMethods, StorageMethods } from '../protocol/methods.js';
 import { openFiles } from '../storage/blob-reader.js';
 import type { ChosenStore } from '../storage/open-store.js';
+import type { ModelStore } from '../storage/model-store.js';
 import { OpenModels } from './open-models.js';
 import { ReadServer } from './read-server.js';
+import { exportPart, importFiles, verify } from './whole-models.js';
 
 export interface StorageServiceOptions {
   openStore(): Promise<ChosenStore>;
@@ -57,6 +59,14 @@ export class StorageService {
       remove: async ({ url }) => ({
         removed: await this.#models.inTurn(url, async () => (await this.#chosen()).store.remove(url)),
       }),
+      verify: (params, context) =>
+        this.#inStore(params.url, context, (store) => verify(store, params.url, context)),
+      export: (params, context) =>
+        this.#inStore(params.url, context, (store) => exportPart(store, params, context)),
+      import: (params, context) =>
+        this.#inStore(params.url, context, (store) =>
+          importFiles(store, params, context, this.#options.estimate),
+        ),
     };
   }
 
@@ -72,6 +82,16 @@ export class StorageService {
   #chosen(): Promise<ChosenStore> {
     this.#store ??= this.#options.openStore();
     return this.#store;
+  }
+
+  /** While nobody in this page opens or closes the model. */
+  async #inStore<T>(
+    url: string,
+    { signal }: { signal: AbortSignal },
+    task: (store: ModelStore) => Promise<T>,
+  ): Promise<T> {
+    const { store } = await this.#chosen();
+    return this.#models.inTurn(url, () => task(store), signal);
   }
 
   async #acquire(
