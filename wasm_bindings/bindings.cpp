@@ -267,10 +267,18 @@ class Engine {
     if (!session_) return {kNotOpen, 0, 0};
     return {{}, address(session_->history().data()), static_cast<double>(session_->history().size())};
   }
-  Status restore_kv(double ids_pointer, double n_ids, double kv_pointer, double kv_bytes) {
+  ArrayResult dump_kv_layer(double layer) {
+    if (!session_) return {kNotOpen, 0, 0};
+    kv_ = session_->dump_kv_layer(to_u32(layer));
+    return {{}, address(kv_.data()), static_cast<double>(kv_.size())};
+  }
+  Status restore_kv_layer(double layer, double pointer, double bytes, double n_past) {
     if (!session_) return kNotOpen;
-    return status_of(session_->restore_kv({pointer_at<TokenId>(ids_pointer), static_cast<std::size_t>(n_ids)},
-                                          {pointer_at<std::byte>(kv_pointer), static_cast<std::size_t>(kv_bytes)}));
+    return status_of(session_->restore_kv_layer(to_u32(layer), {pointer_at<std::byte>(pointer), static_cast<std::size_t>(bytes)}, to_u32(n_past)));
+  }
+  Status restore_history(double pointer, double count) {
+    if (!session_) return kNotOpen;
+    return status_of(session_->restore_history({pointer_at<TokenId>(pointer), static_cast<std::size_t>(count)}));
   }
 
   ArrayResult dump_kv() {
@@ -392,7 +400,9 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .function("truncate", &Engine::truncate)
       .function("raiseBudget", &Engine::raise_budget)
       .function("history", &Engine::history)
-      .function("restoreKv", &Engine::restore_kv)
+      .function("dumpKvLayer", &Engine::dump_kv_layer)
+      .function("restoreKvLayer", &Engine::restore_kv_layer)
+      .function("restoreHistory", &Engine::restore_history)
       .function("dumpKv", &Engine::dump_kv);
   em::function("liveEngines", &live_engine_count);
   em::function("errorCodes", &error_codes);

@@ -71,37 +71,48 @@ bool KvCache::can_resume_at(std::uint64_t from, std::uint64_t n_past) const {
   });
 }
 
-// Visits the rows of a dump in its order.
+// Visits a layer's rows in the order of a dump.
 template <typename Visit>
-void KvCache::each_dumped_row(std::uint64_t n_past, Visit visit) const {
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    const KvLayerShape& shape = layers_[layer];
-    const std::uint64_t rows = shape.window == 0 ? n_past : std::min<std::uint64_t>(n_past, shape.window);
-    for (const std::size_t first_head : {std::size_t{0}, shape.n_kv_heads}) {
-      for (std::uint64_t pos = n_past - rows; pos < n_past; ++pos) {
-        for (std::size_t head = 0; head < shape.n_kv_heads; ++head) visit(k(layer, first_head + head) + pos % shape.ring_rows * shape.row_bytes, shape.row_bytes);
+void KvCache::each_dumped_row(std::size_t layer, std::uint64_t n_past, Visit visit) const {
+  const KvLayerShape& shape = layers_[layer];
+  const std::uint64_t rows = shape.window == 0 ? n_past : std::min<std::uint64_t>(n_past, shape.window);
+  for (const std::size_t first_head : {std::size_t{0}, shape.n_kv_heads}) {
+    for (std::uint64_t pos = n_past - rows; pos < n_past; ++pos) {
+      for (std::size_t head = 0; head < shape.n_kv_heads; ++head) {
+        visit(k(layer, first_head + head) + pos % shape.ring_rows * shape.row_bytes, shape.row_bytes);
       }
     }
   }
 }
 
-std::vector<std::byte> KvCache::dump(std::uint64_t n_past) const {
+std::uint64_t KvCache::dumped_bytes(std::size_t layer, std::uint64_t n_past) const {
   std::uint64_t total = 0;
-  each_dumped_row(n_past, [&](const std::byte*, std::size_t bytes) { total += bytes; });
+  each_dumped_row(layer, n_past, [&](const std::byte*, std::size_t bytes) { total += bytes; });
+  return total;
+}
+
+std::vector<std::byte> KvCache::dump_layer(std::size_t layer, std::uint64_t n_past) const {
   std::vector<std::byte> out;
-  out.reserve(static_cast<std::size_t>(total));
-  each_dumped_row(n_past, [&](const std::byte* row, std::size_t bytes) { out.insert(out.end(), row, row + bytes); });
+  out.reserve(static_cast<std::size_t>(dumped_bytes(layer, n_past)));
+  each_dumped_row(layer, n_past, [&](const std::byte* row, std::size_t bytes) { out.insert(out.end(), row, row + bytes); });
   return out;
 }
 
-Result<void> KvCache::restore(std::span<const std::byte> dumped, std::uint64_t n_past) {
-  std::uint64_t total = 0;
-  each_dumped_row(n_past, [&](const std::byte*, std::size_t bytes) { total += bytes; });
-  if (total != dumped.size()) {
-    return fail(ErrorCode::bad_argument, "a cache of " + std::to_string(n_past) + " positions has " + std::to_string(total) + " bytes, not " + std::to_string(dumped.size()));
+std::vector<std::byte> KvCache::dump(std::uint64_t n_past) const {
+  std::vector<std::byte> out;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    const std::vector<std::byte> one = dump_layer(layer, n_past);
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+Result<void> KvCache::restore_layer(std::size_t layer, std::span<const std::byte> dumped, std::uint64_t n_past) {
+  if (layer >= layers_.size() || dumped_bytes(layer, n_past) != dumped.size()) {
+    return fail(ErrorCode::bad_argument, std::to_string(dumped.size()) + " bytes are not " + std::to_string(n_past) + " positions of layer " + std::to_string(layer));
   }
   const std::byte* at = dumped.data();
-  each_dumped_row(n_past, [&](const std::byte* row, std::size_t bytes) {
+  each_dumped_row(layer, n_past, [&](const std::byte* row, std::size_t bytes) {
     std::memcpy(const_cast<std::byte*>(row), at, bytes);  // a row of this cache, which is ours to change
     at += bytes;
   });

@@ -42,9 +42,10 @@ class KvCache {
   // Whether, after positions [0, n_past) were written, a pass may go on from `from`: no row it can see was overwritten.
   [[nodiscard]] bool can_resume_at(std::uint64_t from, std::uint64_t n_past) const;
 
-  // Fills the cache with what dump(n_past) of a cache of the same shapes (ring rows may differ) gave; bad_argument for other
-  // lengths. Windowed layers then hold their window alone.
-  [[nodiscard]] Result<void> restore(std::span<const std::byte> dumped, std::uint64_t n_past);
+  // One layer of dump(n_past), and the way back into a cache of the same shapes (ring rows may differ); bad_argument for other
+  // lengths. Windowed layers then hold their window alone. By layers, since a second copy of a cache has no place in a budget.
+  [[nodiscard]] std::vector<std::byte> dump_layer(std::size_t layer, std::uint64_t n_past) const;
+  [[nodiscard]] Result<void> restore_layer(std::size_t layer, std::span<const std::byte> dumped, std::uint64_t n_past);
 
   // Logical order: per layer K then V, ascending position, the rows of all heads at each; the last min(n_past, window) rows.
   [[nodiscard]] std::vector<std::byte> dump(std::uint64_t n_past) const;
@@ -54,11 +55,12 @@ class KvCache {
 
  private:
   template <typename Visit>
-  void each_dumped_row(std::uint64_t n_past, Visit visit) const;
+  void each_dumped_row(std::size_t layer, std::uint64_t n_past, Visit visit) const;
+  [[nodiscard]] std::uint64_t dumped_bytes(std::size_t layer, std::uint64_t n_past) const;
 
   std::vector<KvLayerShape> layers_;
   std::vector<std::uint64_t> offsets_;  // of each layer's K in memory_
-  std::uint64_t restored_past_ = 0;  // n_past of restore()
+  std::uint64_t restored_past_ = 0;  // n_past of restore_layer()
   AlignedBuffer memory_;
 };
 

@@ -144,10 +144,19 @@ Result<void> SessionImpl::raise_budget(std::uint64_t budget_bytes) {
   return {};
 }
 
-Result<void> SessionImpl::restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) {
+std::vector<std::byte> SessionImpl::dump_kv_layer(std::size_t layer) const {
+  if (layer >= n_layers()) return {};
+  return kv_.dump_layer(layer, n_past_);
+}
+
+Result<void> SessionImpl::restore_kv_layer(std::size_t layer, std::span<const std::byte> kv, std::uint32_t n_past) {
   if (in_pass_ || n_past_ != 0) return fail(ErrorCode::bad_argument, "the cache is not empty");
-  if (history.size() > n_ctx_) return fail(ErrorCode::context_full, text(history.size()) + " positions do not fit, the context holds " + text(n_ctx_));
-  LS_CHECK(kv_.restore(kv, history.size()));
+  if (n_past > n_ctx_) return fail(ErrorCode::context_full, text(n_past) + " positions do not fit, the context holds " + text(n_ctx_));
+  return kv_.restore_layer(layer, kv, n_past);
+}
+
+Result<void> SessionImpl::restore_history(std::span<const TokenId> history) {
+  if (in_pass_ || n_past_ != 0 || history.size() > n_ctx_) return fail(ErrorCode::bad_argument, "the cache is not empty, or too short");
   history_.assign(history.begin(), history.end());
   n_past_ = written_ = static_cast<std::uint32_t>(history.size());
   note_first_text(history, 0);

@@ -153,8 +153,11 @@ class Session {
   [[nodiscard]] virtual std::vector<std::byte> dump_kv() const = 0;
   // The tokens in the cache, [n_past].
   [[nodiscard]] virtual std::span<const TokenId> history() const = 0;
-  // Fills an empty cache with what dump_kv() and history() of a session of the same model and cache type gave.
-  [[nodiscard]] virtual Result<void> restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) = 0;
+  // To another session of the same model and cache type, whose cache is empty: each layer of dump_kv() (bytes of a layer that
+  // is not there: none) to restore_kv_layer(), then history() to restore_history(), with which the positions count.
+  [[nodiscard]] virtual std::vector<std::byte> dump_kv_layer(std::size_t layer) const = 0;
+  [[nodiscard]] virtual Result<void> restore_kv_layer(std::size_t layer, std::span<const std::byte> kv, std::uint32_t n_past) = 0;
+  [[nodiscard]] virtual Result<void> restore_history(std::span<const TokenId> history) = 0;
 
   // Nothing but control tokens (or nothing) is in the cache: an answer would begin the text (TextStream::begin).
   [[nodiscard]] virtual bool at_text_start() const = 0;

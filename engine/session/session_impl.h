@@ -53,7 +53,9 @@ class SessionImpl final : public Session {
   bool at_text_start() const override { return n_past_ <= first_text_pos_; }
   std::vector<std::byte> dump_kv() const override { return kv_.dump(n_past_); }
   std::span<const TokenId> history() const override { return history_; }
-  Result<void> restore_kv(std::span<const TokenId> history, std::span<const std::byte> kv) override;
+  std::vector<std::byte> dump_kv_layer(std::size_t layer) const override;
+  Result<void> restore_kv_layer(std::size_t layer, std::span<const std::byte> kv, std::uint32_t n_past) override;
+  Result<void> restore_history(std::span<const TokenId> history) override;
 
   Result<void> set_sampler(const SamplerConfig& config) override;
   void set_mask(LogitMask* mask) override { mask_ = mask; }

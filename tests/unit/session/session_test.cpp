@@ -255,11 +255,16 @@ TEST_F(SessionTest, ACacheMovesToAnotherSession) {
       open(model, {.n_ctx = 32});
       ASSERT_TRUE(run_tokens(*host_, *session_, std::span(ids).first(n_before), 4));
       const std::vector<std::byte> kv = session_->dump_kv();
+      std::vector<std::vector<std::byte>> layers;
+      for (std::size_t layer = 0; layer < model.n_layers; ++layer) layers.push_back(session_->dump_kv_layer(layer));
       const std::vector<TokenId> history(session_->history().begin(), session_->history().end());
       ASSERT_EQ(history.size(), n_before);
       open(model, {.n_ctx = 32, .budget_bytes = stream::kBudgetMinimum, .max_entries = 3, .unit_bytes = 2048});
-      EXPECT_FALSE(session_->restore_kv(history, std::span(kv).first(kv.size() / 2)) && n_before > 0);
-      ASSERT_TRUE(session_->restore_kv(history, kv));
+      const auto n_past = static_cast<std::uint32_t>(n_before);
+      EXPECT_FALSE(session_->restore_kv_layer(0, std::span(layers[0]).first(layers[0].size() / 2), n_past) && n_before > 0);
+      EXPECT_FALSE(session_->restore_kv_layer(model.n_layers, layers[0], n_past));
+      for (std::size_t layer = 0; layer < model.n_layers; ++layer) ASSERT_TRUE(session_->restore_kv_layer(layer, layers[layer], n_past));
+      ASSERT_TRUE(session_->restore_history(history));
       EXPECT_EQ(session_->n_past(), n_before);
       EXPECT_TRUE(session_->dump_kv() == kv);
       const auto rest = run_tokens(*host_, *session_, std::span(ids).subspan(n_before), 3);

@@ -152,7 +152,11 @@ export interface NativeEngine {
   raiseBudget(bytes: number): Status;
   /** int32 ids of the tokens in the cache. */
   history(): ArrayResult;
-  restoreKv(idsPointer: number, nIds: number, kvPointer: number, kvBytes: number): Status;
+  /** Of the cache of one layer, in logical order; count is in bytes. */
+  dumpKvLayer(layer: number): ArrayResult;
+  restoreKvLayer(layer: number, pointer: number, bytes: number, nPast: number): Status;
+  /** int32 ids; the restored layers count from here on. */
+  restoreHistory(pointer: number, count: number): Status;
   /** Bytes of Session::dump_kv; count is in bytes. */
   dumpKv(): ArrayResult;
   delete(): void;

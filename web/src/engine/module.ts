@@ -301,17 +301,19 @@ export class Engine {
   exportCache(): CacheState {
     return {
       tokens: Array.from(new Int32Array(this.#copyOut(this.#native.history(), 4).buffer)),
-      kv: this.#copyOut(this.#native.dumpKv(), 1),
+      layers: Array.from({ length: this.blockCount }, (_, layer) =>
+        this.#copyOut(this.#native.dumpKvLayer(layer), 1),
+      ),
     };
   }
 
   /** Into an empty cache. */
-  importCache({ tokens, kv }: CacheState): void {
-    this.#withBytes(tokenBytes(tokens), (idsPointer) =>
-      this.#withBytes(kv, (kvPointer) =>
-        check(this.#native.restoreKv(idsPointer, tokens.length, kvPointer, kv.length)),
-      ),
+  importCache({ tokens, layers }: CacheState): void {
+    const count = tokens.length;
+    layers.forEach((bytes, layer) =>
+      this.#withBytes(bytes, (at) => check(this.#native.restoreKvLayer(layer, at, bytes.length, count))),
     );
+    this.#withBytes(tokenBytes(tokens), (at) => check(this.#native.restoreHistory(at, count)));
   }
 
   /** No read may be in flight. */

@@ -195,8 +195,8 @@ export interface EngineSettings {
 export interface CacheState {
   /** The tokens at positions 0, 1, … */
   tokens: readonly number[];
-  /** In logical order. */
-  kv: Uint8Array;
+  /** Of each block, in logical order. */
+  layers: readonly Uint8Array[];
 }
 
 /** What a device does, as a probe found it. */
