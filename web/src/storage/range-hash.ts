@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hash of a range: 128 bits that notice damage, fast and without a wait (why not SHA-256: docs/decisions/0007).
+// The hash of a range: 128 bits that notice damage, fast and without a wait (why not SHA-256: docs/decisions/0008).
 // Four lanes take every fourth little-endian 32-bit word; a step turns a lane one to one, so that a change within one
 // word always shows. It is no protection against someone who wants a collision: the whole file's SHA-256 is.
 
