@@ -12,7 +12,6 @@ interface FetchEvent extends Event {
   respondWith(response: Promise<Response>): void;
 }
 interface Scope {
-  readonly clients: { claim(): Promise<void> };
   addEventListener(type: 'install' | 'activate', listener: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
 }
@@ -42,12 +41,13 @@ async function precache(): Promise<void> {
   }
 }
 
+// Pages that are open already are left alone (no clients.claim()): Firefox was seen to lose a request that was on its way to
+// the network when the worker took the page over. The worker answers from the next visit on.
 async function removeOlder(): Promise<void> {
   const names = await caches.keys();
   await Promise.all(
     names.filter((name) => name.startsWith(PREFIX) && name !== CACHE).map((name) => caches.delete(name)),
   );
-  await worker.clients.claim();
 }
 
 async function fromCache(url: string): Promise<Response | undefined> {
