@@ -59,7 +59,13 @@ export function deleteModel(url: string | URL): Promise<boolean> {
   return api.deleteModel(url);
 }
 
-/** Compares all that is stored of a model with its hashes. null: nothing is. */
+/**
+ * Compares all that is stored of a model with its hashes. null: nothing is.
+ *
+ * @example
+ * const check = await verifyModel('/models/tiny.gguf');
+ * if (check) for (const { part, offset, bytes } of check.damaged) console.log(part, offset, bytes);
+ */
 export function verifyModel(url: string | URL, options?: StoredModelOptions): Promise<ModelCheck | null> {
   return api.stored.verify(url, options);
 }
@@ -68,7 +74,7 @@ export function verifyModel(url: string | URL, options?: StoredModelOptions): Pr
  * The bytes of a stored model, or of one part of it, as they were downloaded.
  *
  * @example
- * await exportModel(url).pipeTo(await handle.createWritable());
+ * const file = await new Response(exportModel('/models/tiny.gguf')).blob();
  */
 export function exportModel(
   url: string | URL,
@@ -77,8 +83,14 @@ export function exportModel(
   return api.stored.export(url, options);
 }
 
-/** Copies a file (or the files of a split model) into the store; loadModel(key) then loads it. To use a file without a
- *  copy, give it to loadModel. */
+/**
+ * Copies a file (or the files of a split model) into the store; loadModel(key) then loads it. To use a file without a
+ * copy, give it to loadModel.
+ *
+ * @example
+ * const [file] = document.querySelector('input')?.files ?? [];
+ * if (file) await loadModel(await importFile(file));
+ */
 export function importFile(file: File | readonly File[], options?: ImportOptions): Promise<string> {
   return api.stored.import(file, options);
 }
