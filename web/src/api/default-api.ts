@@ -88,8 +88,8 @@ export function exportModel(
  * copy, give it to loadModel.
  *
  * @example
- * const [file] = document.querySelector('input')?.files ?? [];
- * if (file) await loadModel(await importFile(file));
+ * const file = new File([await (await fetch('/models/tiny.gguf')).blob()], 'tiny.gguf');
+ * const model = await loadModel(await importFile(file));
  */
 export function importFile(file: File | readonly File[], options?: ImportOptions): Promise<string> {
   return api.stored.import(file, options);
