@@ -37,6 +37,12 @@ export type ModelState =
   | { kind: 'ready'; info: ModelInfo }
   | { kind: 'none' };
 
+/** How much of the open model has been downloaded while the rest is on its way. */
+export interface Arrival {
+  loadedBytes: number;
+  totalBytes: number;
+}
+
 /** The open conversation apart from its turns. It is stored from its first message on. */
 export interface Conversation {
   id: string;
@@ -58,6 +64,8 @@ export interface ConversationHead {
 export interface State {
   choice: Choice;
   model: ModelState;
+  /** null: all of the open model is here. */
+  arrival: Arrival | null;
   /** Why the last load or answer failed, above the composer until dismissed. */
   banner: Problem | null;
   conversation: Conversation;
@@ -99,6 +107,7 @@ export function initialState(): State {
   return {
     choice: { source: DEFAULT_MODEL.source, budget: { kind: 'unlimited', bytes: 1e9 } },
     model: { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 },
+    arrival: null,
     banner: null,
     conversation: newConversation(),
     turns: [],

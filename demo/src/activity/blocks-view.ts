@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 // The model's blocks as cells, in the order of a pass: those that stay in memory filled, those that are read from disk
-// hollow, those of the running pass that are done lit, and the one at work highlighted. The idea of the project at a
-// glance.
+// hollow, those that are still being downloaded faint, those of the running pass that are done lit, and the one at work
+// highlighted. The idea of the project at a glance.
 
 import { isAnswering } from '../state.js';
 import type { State, Store } from '../state.js';
 import { byId, make, setText } from '../ui/dom.js';
-import { plural } from '../ui/format.js';
+import { percent, plural } from '../ui/format.js';
 
 export function setUpBlocksView(store: Store): void {
   const cells = make('div', { class: 'cells', id: 'cells', attributes: { role: 'img' } });
   const caption = make('p', { class: 'note', id: 'blocks-caption' });
-  const legend = make('ul', { class: 'legend', attributes: { 'aria-label': 'Colours of the cells' } });
-  for (const [name, text] of [
-    ['pinned', 'in memory'],
-    ['streaming', 'read from disk'],
-    ['computing', 'computing'],
-  ] as const) {
-    legend.append(make('li', {}, make('i', { class: `cell ${name}` }), text));
-  }
+  const absent = legendEntry('absent', 'not here yet');
+  const legend = make(
+    'ul',
+    { class: 'legend', attributes: { 'aria-label': 'Colours of the cells' } },
+    legendEntry('pinned', 'in memory'),
+    legendEntry('streaming', 'read from disk'),
+    absent,
+    legendEntry('computing', 'computing'),
+  );
   byId('blocks-section', HTMLElement).append(
     make('h2', { id: 'blocks-title', text: 'Blocks' }),
     cells,
@@ -27,8 +28,13 @@ export function setUpBlocksView(store: Store): void {
   );
   store.subscribe((state) => {
     showCells(cells, state);
+    absent.hidden = state.arrival === null;
     setText(caption, captionOf(state));
   });
+}
+
+function legendEntry(name: string, text: string): HTMLLIElement {
+  return make('li', {}, make('i', { class: `cell ${name}` }), text);
 }
 
 function showCells(strip: HTMLElement, state: Readonly<State>): void {
@@ -37,9 +43,10 @@ function showCells(strip: HTMLElement, state: Readonly<State>): void {
   while (strip.childElementCount > count) strip.lastElementChild?.remove();
   strip.dataset['dense'] = String(count > 40);
   const pinned = pinnedBlocks(state, count);
+  const arrived = arrivedBlocks(state, count);
   const running = isAnswering(state) ? state.pass : null;
   for (const [index, cell] of [...strip.children].entries()) {
-    const residence = index < pinned ? 'pinned' : 'streaming';
+    const residence = index >= arrived ? 'absent' : index < pinned ? 'pinned' : 'streaming';
     const work = !running
       ? ''
       : index < running.block
@@ -51,7 +58,14 @@ function showCells(strip: HTMLElement, state: Readonly<State>): void {
     if (cell.className !== name) cell.className = name;
   }
   const now = running ? `, computing block ${Math.min(running.block + 1, count)}` : '';
-  strip.setAttribute('aria-label', `${plural(count, 'block')}, ${pinned} in memory${now}`);
+  const here = arrived < count ? `${arrived} have arrived` : `${pinned} in memory`;
+  strip.setAttribute('aria-label', `${plural(count, 'block')}, ${here}${now}`);
+}
+
+/** Blocks' worth of weights that is here. They are fetched in the order of a pass. */
+function arrivedBlocks({ arrival }: Readonly<State>, count: number): number {
+  if (!arrival) return count;
+  return Math.floor((percent(arrival.loadedBytes, arrival.totalBytes) / 100) * count);
 }
 
 /** How many blocks' worth of weights the plan pins. */
@@ -63,6 +77,9 @@ function pinnedBlocks({ memory }: Readonly<State>, count: number): number {
 function captionOf(state: Readonly<State>): string {
   if (state.model.kind !== 'ready' || !state.memory) return '';
   const count = state.model.info.blockCount;
+  if (state.arrival) {
+    return `Every word takes one walk through all blocks. ${arrivedBlocks(state, count)} of ${count} have arrived; an answer waits at the first that has not.`;
+  }
   const pinned = pinnedBlocks(state, count);
   if (pinned === count) return 'Every word takes one walk through all blocks. All of them are in memory.';
   if (pinned === 0)

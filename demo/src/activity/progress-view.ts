@@ -2,7 +2,7 @@
 // One line above the message field: what arrives or runs, and how fast. It is empty while nothing does.
 
 import { isAnswering } from '../state.js';
-import type { ModelState, State, Store } from '../state.js';
+import type { Arrival, State, Store } from '../state.js';
 import { byId, setText } from '../ui/dom.js';
 import { DownloadRate } from '../models/download-rate.js';
 import {
@@ -27,60 +27,65 @@ export function setUpProgressView(store: Store, onCancel: () => void): void {
   cancel.addEventListener('click', onCancel);
 
   store.subscribe((state) => {
-    const { model, pass } = state;
-    const loading = model.kind === 'loading';
+    const { model, arrival } = state;
+    const load = model.kind === 'loading' ? model : arrival;
+    const isDownload = arrival !== null || (model.kind === 'loading' && model.phase === 'download');
     const answering = model.kind === 'ready' && isAnswering(state);
-    root.dataset['phase'] = loading ? model.phase : answering ? (pass?.phase ?? 'prefill') : model.kind;
+    root.dataset['phase'] = phaseOf(state, answering);
     setText(label, labelOf(state, answering));
-    setText(name, loading ? state.choice.source.label : '');
-    setText(figure, figureOf(state, answering));
-    setText(speed, loading ? rateOf(model, downloadRate) : '');
-    cancel.hidden = !loading;
-    setText(cancel, loading && model.phase === 'download' ? 'Pause' : 'Cancel');
-    download.hidden = !loading;
-    if (loading) showDownload(download, model);
+    setText(name, load && !answering ? state.choice.source.label : '');
+    setText(figure, load ? bytesOf(load) : figureOf(state, answering));
+    setText(speed, load && isDownload ? rateOf(load, downloadRate) : '');
+    cancel.hidden = load === null;
+    setText(cancel, isDownload ? 'Pause' : 'Cancel');
+    download.hidden = load === null;
+    if (load) showDownload(download, load);
   });
 }
 
+function phaseOf({ model, arrival, pass }: Readonly<State>, answering: boolean): string {
+  if (model.kind === 'loading') return model.phase;
+  if (answering) return pass?.phase ?? 'prefill';
+  return arrival ? 'arriving' : model.kind;
+}
+
 function labelOf(state: Readonly<State>, answering: boolean): string {
-  const { model, pass } = state;
+  const { model, arrival, pass } = state;
   if (model.kind === 'none') return 'No model is open';
   if (model.kind === 'loading') {
     return { starting: 'Looking for', download: 'Downloading', open: 'Opening' }[model.phase];
   }
-  if (!answering) return '';
+  if (!answering) return arrival ? 'Downloading' : '';
+  const at = pass ? `block ${formatCount(pass.block)} of ${formatCount(pass.blockCount)}` : '';
+  if (arrival) return at ? `Answering as it arrives, ${at}` : 'Answering as it arrives';
   const doing = pass?.phase === 'decode' ? 'Writing' : 'Reading';
-  return pass ? `${doing}, block ${formatCount(pass.block)} of ${formatCount(pass.blockCount)}` : doing;
+  return at ? `${doing}, ${at}` : doing;
 }
 
-function figureOf(state: Readonly<State>, answering: boolean): string {
-  const { model, pass } = state;
-  if (model.kind === 'loading') return model.phase === 'starting' ? '' : bytesOf(model);
-  if (model.kind !== 'ready') return '';
-  if (answering && pass?.phase === 'prefill') {
+function figureOf({ model, pass, decodeRate }: Readonly<State>, answering: boolean): string {
+  if (model.kind !== 'ready' || !answering) return '';
+  if (pass?.phase === 'prefill') {
     return `${formatCount(pass.promptTokensDone)} of ${plural(pass.promptTokens, 'token')}`;
   }
-  return answering && state.decodeRate !== null ? formatRate(state.decodeRate) : '';
+  return decodeRate === null ? '' : formatRate(decodeRate);
 }
 
-function rateOf(model: Extract<ModelState, { kind: 'loading' }>, downloadRate: DownloadRate): string {
-  if (model.phase !== 'download') return '';
-  const bytesPerSecond = downloadRate.update(model.loadedBytes, performance.now());
+function rateOf({ loadedBytes, totalBytes }: Arrival, downloadRate: DownloadRate): string {
+  const bytesPerSecond = downloadRate.update(loadedBytes, performance.now());
   if (bytesPerSecond === null) return '';
-  const left = (model.totalBytes - model.loadedBytes) / bytesPerSecond;
-  const leftWords = model.totalBytes > 0 ? `, ${formatDuration(left)} left` : '';
+  const leftWords =
+    totalBytes > 0 ? `, ${formatDuration((totalBytes - loadedBytes) / bytesPerSecond)} left` : '';
   return `${formatBytes(bytesPerSecond)}/s${leftWords}`;
 }
 
-function bytesOf(model: Extract<ModelState, { kind: 'loading' }>): string {
-  const { loadedBytes, totalBytes } = model;
+function bytesOf({ loadedBytes, totalBytes }: Arrival): string {
   if (totalBytes <= 0) return loadedBytes > 0 ? formatBytes(loadedBytes) : '';
   const share = Math.floor(percent(loadedBytes, totalBytes));
   return `${formatPart(loadedBytes, totalBytes)}, ${share} %`;
 }
 
-function showDownload(bar: HTMLProgressElement, model: Extract<ModelState, { kind: 'loading' }>): void {
+function showDownload(bar: HTMLProgressElement, { loadedBytes, totalBytes }: Arrival): void {
   // Without a value the bar shows "busy", which is the truth while the size is unknown.
-  if (model.totalBytes > 0) bar.value = percent(model.loadedBytes, model.totalBytes);
+  if (totalBytes > 0) bar.value = percent(loadedBytes, totalBytes);
   else bar.removeAttribute('value');
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The message field and its buttons, the welcome text and the suggested messages. Enter sends, Shift+Enter breaks the
-// line, Esc stops. One can type while the model is still loading; sending waits until it is ready.
+// line, Esc stops. One can type at once, and send as soon as the model's header is there: the answer then waits for weights.
 
 import {
   GENERAL_SUGGESTIONS,
@@ -71,6 +71,7 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
 
 function hintOf(state: Readonly<State>): string {
   if (state.model.kind === 'loading') return 'Sending waits for the model.';
+  if (state.arrival) return 'You can ask already: the answer comes as the weights arrive.';
   if (state.model.kind === 'none') return 'Choose a model under “Model” to go on.';
   return isDefaultModel(state.choice.source)
     ? 'A toy model: small, quick and often wrong.'

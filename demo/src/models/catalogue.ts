@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A few models worth trying first, small ones before large ones. Sizes are of the files as they were published.
+// A few models worth trying first, small ones before large ones. Sizes are those of the files, to the byte, and licences
+// those of the models, as public manifests that pin these files by hash state them.
 
 import { fileAddress } from './addresses.js';
 
@@ -31,7 +32,7 @@ export const OFFERS: readonly Offer[] = [
     'SmolLM2 135M',
     'bartowski/SmolLM2-135M-Instruct-GGUF',
     'SmolLM2-135M-Instruct-Q8_0.gguf',
-    145e6,
+    144_811_360,
     'Apache 2.0',
     'Tiny and quick. English, simple things.',
   ),
@@ -39,7 +40,7 @@ export const OFFERS: readonly Offer[] = [
     'SmolLM2 360M',
     'HuggingFaceTB/SmolLM2-360M-Instruct-GGUF',
     'smollm2-360m-instruct-q8_0.gguf',
-    386e6,
+    386_404_992,
     'Apache 2.0',
     'Small. English, everyday questions.',
   ),
@@ -47,7 +48,7 @@ export const OFFERS: readonly Offer[] = [
     'Qwen3 0.6B',
     'Qwen/Qwen3-0.6B-GGUF',
     'Qwen3-0.6B-Q8_0.gguf',
-    639e6,
+    639_446_688,
     'Apache 2.0',
     'Many languages. Thinks before it answers.',
   ),
@@ -55,7 +56,7 @@ export const OFFERS: readonly Offer[] = [
     'Llama 3.2 1B',
     'bartowski/Llama-3.2-1B-Instruct-GGUF',
     'Llama-3.2-1B-Instruct-Q4_K_M.gguf',
-    808e6,
+    807_694_464,
     'Llama 3.2 Community',
     'A good all-rounder for its size.',
   ),
@@ -63,7 +64,7 @@ export const OFFERS: readonly Offer[] = [
     'Qwen2.5 1.5B',
     'Qwen/Qwen2.5-1.5B-Instruct-GGUF',
     'qwen2.5-1.5b-instruct-q4_k_m.gguf',
-    1.12e9,
+    1_117_320_736,
     'Apache 2.0',
     'Many languages, some code.',
   ),
@@ -71,7 +72,7 @@ export const OFFERS: readonly Offer[] = [
     'Llama 3.2 3B',
     'bartowski/Llama-3.2-3B-Instruct-GGUF',
     'Llama-3.2-3B-Instruct-Q4_K_M.gguf',
-    2.02e9,
+    2_019_377_696,
     'Llama 3.2 Community',
     'Noticeably better answers, slower.',
   ),
@@ -79,7 +80,7 @@ export const OFFERS: readonly Offer[] = [
     'Llama 3.1 8B',
     'bartowski/Meta-Llama-3.1-8B-Instruct-GGUF',
     'Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf',
-    4.92e9,
+    4_920_739_232,
     'Llama 3.1 Community',
     'Larger than a tab: streams from disk, block by block.',
   ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models that can be opened at once: the built-in one, those on this device, and what is open if it is neither.
 
-import type { ModelInfo, StoredModel } from 'layerstream';
+import type { StoredModel } from 'layerstream';
 import { isSameSource } from '../state.js';
 import type { Source, State } from '../state.js';
 import { make, makeIconButton } from '../ui/dom.js';
@@ -50,7 +50,7 @@ function rowsOf(state: Readonly<State>): Row[] {
     rows.push(open);
   }
   open.isOpen = true;
-  open.facts = state.model.kind === 'ready' ? openFacts(state.model.info) : 'Loading';
+  open.facts = openFacts(state);
   return rows;
 }
 
@@ -62,7 +62,9 @@ function storedFacts({ state, bytes, totalBytes }: StoredModel): string {
     : `Damaged: ${part} are sound. Choose it to fetch the rest again.`;
 }
 
-function openFacts(info: ModelInfo): string {
+function openFacts({ model, arrival }: Readonly<State>): string {
+  if (model.kind !== 'ready') return 'Loading';
+  const { info } = model;
   const where = {
     opfs: 'kept on this device',
     file: 'read from your file',
@@ -73,7 +75,8 @@ function openFacts(info: ModelInfo): string {
     plural(info.blockCount, 'block'),
     `context of ${plural(info.contextLength, 'token')}`,
   ];
-  return [formatBytes(info.fileBytes), ...shape, where].join(' · ');
+  const state = arrival ? 'downloading' : where;
+  return [formatBytes(info.fileBytes), ...shape, state].join(' · ');
 }
 
 function makeRow({ source, label, facts, isOpen, removable }: Row, actions: ModelActions): HTMLLIElement {

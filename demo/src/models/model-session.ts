@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which model is open. One at a time: the old one is closed before the new one is opened, since memory is the point.
-// A load that fails leaves a sentence in the banner and goes back to the last model that worked.
+// A model can be asked as soon as its header is there; its load ends when all of it is stored. A load that fails leaves a
+// sentence in the banner and goes back to the last model that worked.
 
 import { deleteModel, listModels, loadModel, planModel } from 'layerstream';
 import type { LoadOptions, LoadProgress, MemoryReport, Model, ModelSource } from 'layerstream';
@@ -8,7 +9,7 @@ import { DEFAULT_MODEL } from './default-model.js';
 import { problemOf, pageProblem } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
 import { isSameSource } from '../state.js';
-import type { Budget, Choice, Source, Store } from '../state.js';
+import type { Arrival, Budget, Choice, Source, Store } from '../state.js';
 
 const STARTING = { kind: 'loading', phase: 'starting', loadedBytes: 0, totalBytes: 0 } as const;
 
@@ -17,6 +18,8 @@ export class ModelSession {
   readonly #stopAnswer: () => void;
   #model: Model | null = null;
   #abort: AbortController | null = null;
+  /** Of the newest load, as far as its download has told; null if nothing of it had to be downloaded. */
+  #arrival: Arrival | null = null;
   /** Loads run one after the other; only the newest request is honoured. */
   #chain: Promise<void> = Promise.resolve();
   #newest = 0;
@@ -36,7 +39,7 @@ export class ModelSession {
     const request = ++this.#newest;
     this.#stopAnswer();
     this.#abort?.abort();
-    this.#store.update({ choice, banner: null, model: STARTING });
+    this.#store.update({ choice, banner: null, model: STARTING, arrival: null });
     this.#chain = this.#chain.then(() => (request === this.#newest ? this.#run(choice, request) : undefined));
     return this.#chain;
   }
@@ -103,13 +106,16 @@ export class ModelSession {
     return this.setSource(DEFAULT_MODEL.source);
   }
 
+  /** Ends the load under way; what has arrived is kept. */
   cancel(): void {
+    if (this.#abort) this.#stopAnswer();
     this.#abort?.abort();
   }
 
-  /** After the engine died: nothing is open any more. */
+  /** After the engine died: nothing is open any more, and what was on its way is nobody's. */
   async forget(): Promise<void> {
-    this.#store.update({ model: { kind: 'none' }, memory: null });
+    this.#newest += 1;
+    this.#store.update({ model: { kind: 'none' }, memory: null, arrival: null });
     await this.#close();
   }
 
@@ -154,19 +160,26 @@ export class ModelSession {
     }
     const back = this.#lastGood;
     this.#failed = choice;
-    if (back === null || back === choice) {
-      this.#store.update({ banner: problem, model: { kind: 'none' } });
-      return;
-    }
-    this.#store.update({ banner: problem, choice: back, model: STARTING });
+    this.#store.update({ banner: problem, arrival: null });
+    if (back === null || back === choice) return this.#openNothing();
+    this.#store.update({ choice: back, model: STARTING });
     const worse = await this.#open(back);
-    if (worse !== null && request === this.#newest)
-      this.#store.update({ banner: worse, model: { kind: 'none' } });
+    if (worse === null || request !== this.#newest) return;
+    this.#store.update({ banner: worse, arrival: null });
+    await this.#openNothing();
   }
 
+  async #openNothing(): Promise<void> {
+    this.#store.update({ model: { kind: 'none' }, memory: null });
+    await this.#close();
+    await this.refreshStored();
+  }
+
+  /** Resolves when all of the model is here: to null, or to why not. */
   async #open(choice: Choice): Promise<Problem | null> {
     const abort = new AbortController();
     this.#abort = abort;
+    this.#arrival = null;
     this.#store.update({ memory: null, limits: null, prefillRate: null, decodeRate: null });
     try {
       await this.#close();
@@ -175,8 +188,10 @@ export class ModelSession {
         this.#loadOptions(choice.budget, abort.signal),
       );
       this.#model = model;
-      this.#store.update({ model: { kind: 'ready', info: model.info } });
+      this.#store.update({ model: { kind: 'ready', info: model.info }, arrival: this.#arrival });
       await Promise.all([this.refreshMemory(), this.refreshStored()]);
+      await unlessAborted(model.stored, abort.signal);
+      if (this.#store.get().arrival) await this.#endArrival(model);
       return null;
     } catch (error) {
       return abort.signal.aborted ? pageProblem('load_cancelled', '') : problemOf(error);
@@ -185,18 +200,25 @@ export class ModelSession {
     }
   }
 
+  async #endArrival(model: Model): Promise<void> {
+    if (model !== this.#model) return;
+    this.#store.update({ arrival: null });
+    await this.refreshStored();
+  }
+
   #loadOptions(budget: Budget, signal: AbortSignal): LoadOptions {
     return {
       signal,
-      waitFor: 'stored',
       memoryBudget: memoryBudgetOf(budget),
       onProgress: (progress) => this.#showProgress(progress, signal),
     };
   }
 
-  #showProgress(progress: LoadProgress, signal: AbortSignal): void {
-    if (progress.phase === 'ready' || signal.aborted) return;
-    this.#store.update({ model: { kind: 'loading', ...progress, phase: progress.phase } });
+  #showProgress({ phase, loadedBytes, totalBytes }: LoadProgress, signal: AbortSignal): void {
+    if (phase === 'ready' || signal.aborted) return;
+    if (phase === 'download') this.#arrival = { loadedBytes, totalBytes };
+    if (this.#model) this.#store.update({ arrival: this.#arrival });
+    else this.#store.update({ model: { kind: 'loading', phase, loadedBytes, totalBytes } });
   }
 
   async #close(): Promise<void> {
@@ -215,6 +237,16 @@ const NO_LIMIT_BYTES = 2 * 2 ** 30;
 
 function memoryBudgetOf({ kind, bytes }: Budget): number | 'min' {
   return { min: 'min' as const, bytes, unlimited: NO_LIMIT_BYTES }[kind];
+}
+
+/** What `promise` settles to, unless the signal aborts first. */
+function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject);
+  });
 }
 
 function packageSource(source: Source): ModelSource {

@@ -32,12 +32,13 @@ export function setUpModelsView(store: Store, actions: ModelActions): void {
   );
   byId('models-page', HTMLElement).append(column);
 
-  let shown: Pick<State, 'model' | 'choice' | 'stored'> | null = null;
+  let shown: Pick<State, 'model' | 'choice' | 'stored' | 'arrival'> | null = null;
   store.subscribe((state) => {
     const isSame =
       shown?.choice === state.choice &&
       shown.stored === state.stored &&
-      shown.model.kind === state.model.kind;
+      shown.model.kind === state.model.kind &&
+      (shown.arrival === null) === (state.arrival === null);
     if (isSame) return;
     shown = state;
     list.replaceChildren(...modelRows(state, actions));
