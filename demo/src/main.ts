@@ -13,10 +13,12 @@ import { setUpContextMeter } from './chat/context-meter.js';
 import { setUpConversationList } from './conversations/list-view.js';
 import { Library } from './conversations/library.js';
 import { registerServiceWorker, setUpInstall } from './offline/register.js';
+import { StoredModelJobs } from './models/jobs.js';
 import { ModelSession } from './models/model-session.js';
 import { setUpModelsView } from './models/models-view.js';
 import { setUpSettings } from './settings/settings-view.js';
 import { createStore, initialState, isSameSource } from './state.js';
+import type { Source } from './state.js';
 import { byId } from './ui/dom.js';
 import { setUpDrawers } from './ui/drawers.js';
 import { setUpPages } from './ui/pages.js';
@@ -33,6 +35,7 @@ const chat: ChatSession = new ChatSession(
     else void models.refreshMemory();
   },
 );
+const stored = new StoredModelJobs(store, () => models.refreshStored(), openModel);
 const library = new Library(store, () => chat.stop());
 const drawers = setUpDrawers();
 const pages = setUpPages(store);
@@ -46,6 +49,12 @@ function toConversation(): void {
   pages.showChat();
   drawers.closeSidebar();
   byId('message', HTMLTextAreaElement).focus();
+}
+
+function openModel(source: Source): void {
+  pages.showChat();
+  const { choice, model } = store.get();
+  if (model.kind === 'none' || !isSameSource(choice.source, source)) void models.setSource(source);
 }
 
 // The sessions report what fails through the store, so their promises need no handling here.
@@ -67,12 +76,20 @@ setUpComposer(store, { ask: (text) => void chat.ask(text), stop: () => chat.stop
 setUpContextMeter(store);
 setUpConversationList(store, library, toConversation);
 setUpModelsView(store, {
-  choose: (source) => {
+  choose: openModel,
+  repair: (url) => {
     pages.showChat();
-    const { choice, model } = store.get();
-    if (model.kind === 'none' || !isSameSource(choice.source, source)) void models.setSource(source);
+    void models.repair(url);
   },
   remove: (url) => void models.remove(url),
+  check: (url) => stored.check(url),
+  save: (url) => stored.save(url),
+  copy: (files) => {
+    pages.showModels();
+    stored.copy(files);
+  },
+  cancel: (key) => stored.cancel(key),
+  dismiss: (key) => stored.dismiss(key),
 });
 setUpMemoryView(store, {
   setBudget: (budget) => void models.setBudget(budget),

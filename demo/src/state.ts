@@ -8,6 +8,7 @@ import type { Sample } from './activity/recorder.js';
 import { isRunning } from './chat/turns.js';
 import type { Turn } from './chat/turns.js';
 import { DEFAULT_MODEL } from './models/default-model.js';
+import type { Job } from './models/jobs.js';
 import { loadSettings } from './settings/settings.js';
 import type { Settings } from './settings/settings.js';
 import type { Problem } from './ui/errors.js';
@@ -86,6 +87,8 @@ export interface State {
   /** The last answers over time. */
   samples: readonly Sample[];
   stored: readonly StoredModel[];
+  /** What is done with stored models or has been, by their key (models/jobs.ts). */
+  jobs: Readonly<Record<string, Job>>;
 }
 
 export interface Store {
@@ -121,6 +124,7 @@ export function initialState(): State {
     tokensWritten: 0,
     samples: [],
     stored: [],
+    jobs: {},
   };
 }
 

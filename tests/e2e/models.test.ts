@@ -59,7 +59,7 @@ test('an address other than the default is downloaded, kept, listed and deleted'
   await on.chat.opened('Tiny Chat');
   await on.chat.ready();
   await on.chat.openModels();
-  await on.visit.page.click('button[aria-label="Delete copy from this device"]');
+  await on.chat.modelOption('copy', 'Delete');
   await on.visit.page.waitForSelector('.model-row:has-text("copy")', { state: 'detached' });
   const left = Object.values(await on.chat.storedFiles()).filter((size) => size >= bytes.length);
   expect(left).toHaveLength(1);

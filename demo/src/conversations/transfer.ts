@@ -2,6 +2,7 @@
 // Conversations as a JSON file. What is imported is untrusted: every field is checked, and unknown ones are left out.
 
 import type { GenerationStats } from 'layerstream';
+import { downloadBlob } from '../ui/download.js';
 import type { StoredConversation, StoredTurn } from './database.js';
 
 const FORMAT = 'layerstream-conversations';
@@ -11,14 +12,8 @@ export function exportText(conversations: readonly StoredConversation[]): string
   return JSON.stringify({ format: FORMAT, version: VERSION, conversations }, null, 2);
 }
 
-/** A download through a link: the only way to hand a person a file that works in every browser. */
 export function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  downloadBlob(name, new Blob([text], { type: 'application/json' }));
 }
 
 /** Null if the text is not an export of this page. Conversations that make no sense are left out. */

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Adding a model of one's own: an address, a repository whose files are then listed, a file by button or by dropping it.
+// Adding a model of one's own: an address, a repository whose files are then listed, a file by button or by dropping it,
+// to be run in place or copied into the store.
 
 import type { Store } from '../state.js';
 import { byId, make, makeButton } from '../ui/dom.js';
-import { pageProblem } from '../ui/errors.js';
+import { problemFor } from '../ui/errors.js';
 import { formatBytes } from '../ui/format.js';
 import { problemCard } from '../ui/problem-card.js';
 import { fileAddress, labelOfUrl, readAddress } from './addresses.js';
 import { listFiles } from './hugging-face.js';
 import type { RepositoryFile } from './hugging-face.js';
+import type { JobSlots } from './job-view.js';
+import { COPY_KEY } from './jobs.js';
 import type { ModelActions } from './models-view.js';
 import { makePlanView } from './plan-view.js';
 
-export function makeAddView(store: Store, actions: ModelActions): HTMLElement {
+export function makeAddView(store: Store, actions: ModelActions, jobs: JobSlots): HTMLElement {
   setUpDrop(actions);
-  return make('div', {}, makeAddressForm(store, actions), makeFilePicker(actions));
+  return make('div', {}, makeAddressForm(store, actions), makeFilePickers(actions), jobs.of(COPY_KEY));
 }
 
 function makeAddressForm(store: Store, actions: ModelActions): HTMLElement {
@@ -39,7 +42,7 @@ function makeAddressForm(store: Store, actions: ModelActions): HTMLElement {
     found.replaceChildren();
     const address = readAddress(field.value.trim());
     if (!address) {
-      found.replaceChildren(problemCard(pageProblem('bad_url', field.value)));
+      found.replaceChildren(problemCard(problemFor('bad_url', field.value)));
     } else if (address.kind === 'source') {
       store.update({ banner: null });
       actions.choose(address.source);
@@ -76,35 +79,56 @@ function makeFileRow(repository: string, file: RepositoryFile, actions: ModelAct
 }
 
 /** Several files are the parts of a split model, and are named so that their order is the alphabet's. */
-function chooseFiles(list: FileList | undefined | null, actions: ModelActions): void {
-  const files = [...(list ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+function inOrder(list: FileList | undefined | null): File[] {
+  return [...(list ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function runInPlace(files: readonly File[], actions: ModelActions): void {
   const [first] = files;
   if (!first) return;
   actions.choose({ kind: 'file', files, label: first.name.replace(/(-00001-of-\d{5})?\.gguf$/i, '') });
 }
 
-function makeFilePicker(actions: ModelActions): HTMLElement {
-  const attributes = { accept: '.gguf', multiple: '', tabindex: '-1', 'aria-label': 'Model file' };
-  const input = make('input', { id: 'model-file', type: 'file', class: 'visually-hidden', attributes });
-  input.addEventListener('change', () => {
-    chooseFiles(input.files, actions);
-    input.value = '';
-  });
-  const button = makeButton('Open a .gguf file…', 'small', () => input.click());
-  const note = 'Or drop it anywhere on this page. It is read in place: not copied, not sent.';
-  return make('div', { class: 'file-picker' }, input, button, make('p', { class: 'note', text: note }));
+function copyIn(files: readonly File[], actions: ModelActions): void {
+  if (files.length > 0) actions.copy(files);
 }
 
+function makeFilePickers(actions: ModelActions): HTMLElement {
+  const note =
+    'Opened in place, a file is neither copied nor sent, and is forgotten with the tab. Copied in, it is here the next time. You can also drop it anywhere on this page.';
+  return make(
+    'div',
+    { class: 'file-picker' },
+    ...makeFilePicker('model-file', 'Open a .gguf file…', (files) => runInPlace(files, actions)),
+    ...makeFilePicker('copy-file', 'Copy one in…', (files) => copyIn(files, actions)),
+    make('p', { class: 'note', text: note }),
+  );
+}
+
+function makeFilePicker(id: string, label: string, use: (files: File[]) => void): HTMLElement[] {
+  const attributes = { accept: '.gguf', multiple: '', tabindex: '-1', 'aria-label': label };
+  const input = make('input', { id, type: 'file', class: 'visually-hidden', attributes });
+  input.addEventListener('change', () => {
+    use(inOrder(input.files));
+    input.value = '';
+  });
+  return [input, makeButton(label, 'small', () => input.click())];
+}
+
+/** Two fields over the page while a file is dragged: to run it in place, and to copy it in. */
 function setUpDrop(actions: ModelActions): void {
-  const hint = byId('drop-hint', HTMLElement);
+  const fields = byId('drop-fields', HTMLElement);
+  const copyField = byId('drop-copy', HTMLElement);
   const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
-  const show = (on: boolean): void => {
-    hint.dataset['on'] = String(on);
+  const isOverCopy = ({ target }: DragEvent): boolean => target instanceof Node && copyField.contains(target);
+  const show = (on: boolean, overCopy = false): void => {
+    fields.dataset['on'] = String(on);
+    fields.dataset['over'] = overCopy ? 'copy' : 'open';
   };
   document.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    show(true);
+    show(true, isOverCopy(event));
   });
   document.addEventListener('dragleave', (event) => {
     if (event.relatedTarget === null) show(false);
@@ -113,6 +137,8 @@ function setUpDrop(actions: ModelActions): void {
     show(false);
     if (!hasFiles(event)) return;
     event.preventDefault();
-    chooseFiles(event.dataTransfer?.files, actions);
+    const files = inOrder(event.dataTransfer?.files);
+    if (isOverCopy(event)) copyIn(files, actions);
+    else runInPlace(files, actions);
   });
 }

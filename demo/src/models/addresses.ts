@@ -41,11 +41,29 @@ function sourceOf(url: string): Address {
   return { kind: 'source', source: { kind: 'url', url, label: labelOfUrl(url) } };
 }
 
+/** Whether a model of the store was copied from a file: then nothing of it can be downloaded. */
+export function isImported(url: string): boolean {
+  return url.startsWith('import:');
+}
+
+const fileName = (url: string): string => {
+  const { pathname } = new URL(url, document.baseURI);
+  return decode(pathname.slice(pathname.lastIndexOf('/') + 1));
+};
+
+/** What its files are called: one, or the parts of a split model, which the name of the first one counts. */
+export function partNames(url: string): string[] {
+  const name = fileName(url) || 'model.gguf';
+  const [, stem = '', count = ''] = /^(.+)-00001-of-(\d{5})\.gguf$/i.exec(name) ?? [];
+  if (count === '') return [name];
+  return Array.from({ length: Number(count) }, (_, part) => {
+    return `${stem}-${String(part + 1).padStart(5, '0')}-of-${count}.gguf`;
+  });
+}
+
 /** The file's name without its ending, and without the count of a split model. */
 export function labelOfUrl(url: string): string {
-  const path = new URL(url, document.baseURI).pathname;
-  const name = path.slice(path.lastIndexOf('/') + 1).replace(/(-00001-of-\d{5})?\.gguf$/i, '');
-  return decode(name) || url;
+  return fileName(url).replace(/(-00001-of-\d{5})?\.gguf$/i, '') || url;
 }
 
 function decode(text: string): string {

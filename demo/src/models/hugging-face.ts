@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The GGUF files of a Hugging Face repository. Asked for only when a person names one.
 
-import { pageProblem } from '../ui/errors.js';
+import { problemFor } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
 
 export interface RepositoryFile {
@@ -16,15 +16,15 @@ export async function listFiles(repository: string): Promise<RepositoryFile[] | 
   try {
     const response = await fetch(url, { credentials: 'omit' });
     if (response.status === 401 || response.status === 404) {
-      return pageProblem('no_repository', `${repository}: status ${response.status}`);
+      return problemFor('no_repository', `${repository}: status ${response.status}`);
     }
-    if (!response.ok) return pageProblem('list_failed', `${url}: status ${response.status}`);
+    if (!response.ok) return problemFor('list_failed', `${url}: status ${response.status}`);
     answer = await response.json();
   } catch (error) {
-    return pageProblem('list_failed', `${url}: ${error instanceof Error ? error.message : String(error)}`);
+    return problemFor('list_failed', `${url}: ${error instanceof Error ? error.message : String(error)}`);
   }
   const files = Array.isArray(answer) ? answer.flatMap((entry: unknown) => readEntry(entry) ?? []) : [];
-  return files.length > 0 ? files : pageProblem('no_gguf', repository);
+  return files.length > 0 ? files : problemFor('no_gguf', repository);
 }
 
 function readEntry(entry: unknown): RepositoryFile | null {

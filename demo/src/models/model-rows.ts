@@ -4,10 +4,13 @@
 import type { StoredModel } from 'layerstream';
 import { isSameSource } from '../state.js';
 import type { Source, State } from '../state.js';
-import { make, makeIconButton } from '../ui/dom.js';
+import { make, makeButton, makeIconButton } from '../ui/dom.js';
 import { formatBytes, formatPart, plural } from '../ui/format.js';
-import { labelOfUrl } from './addresses.js';
+import { openMenu } from '../ui/menu.js';
+import type { MenuItem } from '../ui/menu.js';
+import { isImported, labelOfUrl } from './addresses.js';
 import { DEFAULT_MODEL, isDefaultModel } from './default-model.js';
+import type { JobSlots } from './job-view.js';
 import type { ModelActions } from './models-view.js';
 
 interface Row {
@@ -15,38 +18,30 @@ interface Row {
   label: string;
   facts: string;
   isOpen: boolean;
-  /** Key in the store, for models that can be deleted. */
-  removable?: string;
+  /** What the store has of it. */
+  stored: StoredModel | null;
 }
 
-export function modelRows(state: Readonly<State>, actions: ModelActions): HTMLLIElement[] {
-  return rowsOf(state).map((row) => makeRow(row, actions));
+export function modelRows(state: Readonly<State>, actions: ModelActions, jobs: JobSlots): HTMLLIElement[] {
+  return rowsOf(state).map((row) => makeRow(row, actions, jobs));
 }
 
 function rowsOf(state: Readonly<State>): Row[] {
-  const rows: Row[] = [
-    {
-      source: DEFAULT_MODEL.source,
-      label: DEFAULT_MODEL.source.label,
-      facts: 'Comes with this page. A toy: 5.6 MB, quick, often wrong.',
-      isOpen: false,
-    },
-  ];
+  const row = (source: Source, facts: string, stored: StoredModel | null): Row => {
+    return { source, label: source.label, facts, isOpen: false, stored };
+  };
+  const isDefault = ({ url }: StoredModel): boolean => isDefaultModel({ kind: 'url', url, label: '' });
+  const builtIn = state.stored.find(isDefault) ?? null;
+  const rows = [row(DEFAULT_MODEL.source, defaultFacts(builtIn), builtIn)];
   for (const stored of state.stored) {
-    const source: Source = { kind: 'url', url: stored.url, label: labelOfUrl(stored.url) };
-    if (isDefaultModel(source)) continue;
-    rows.push({
-      source,
-      label: source.label,
-      facts: storedFacts(stored),
-      isOpen: false,
-      removable: stored.url,
-    });
+    if (isDefault(stored)) continue;
+    const { url } = stored;
+    rows.push(row({ kind: 'url', url, label: labelOfUrl(url) }, storedFacts(stored), stored));
   }
   if (state.model.kind === 'none') return rows;
-  let open = rows.find((row) => isSameSource(row.source, state.choice.source));
+  let open = rows.find(({ source }) => isSameSource(source, state.choice.source));
   if (!open) {
-    open = { source: state.choice.source, label: state.choice.source.label, facts: '', isOpen: false };
+    open = row(state.choice.source, '', null);
     rows.push(open);
   }
   open.isOpen = true;
@@ -54,9 +49,16 @@ function rowsOf(state: Readonly<State>): Row[] {
   return rows;
 }
 
-function storedFacts({ state, bytes, totalBytes }: StoredModel): string {
+function defaultFacts(stored: StoredModel | null): string {
+  return stored?.state === 'damaged'
+    ? storedFacts(stored)
+    : 'Comes with this page. A toy: 5.6 MB, quick, often wrong.';
+}
+
+function storedFacts({ url, state, bytes, totalBytes }: StoredModel): string {
   if (state === 'complete') return `${formatBytes(bytes)}, on this device`;
   const part = totalBytes > 0 ? formatPart(bytes, totalBytes) : formatBytes(bytes);
+  if (isImported(url)) return `Not whole: ${part} are here. Copy the file in again to go on.`;
   return state === 'partial'
     ? `Paused: ${part} are here. Choose it to go on.`
     : `Damaged: ${part} are sound. Choose it to fetch the rest again.`;
@@ -79,7 +81,8 @@ function openFacts({ model, arrival }: Readonly<State>): string {
   return [formatBytes(info.fileBytes), ...shape, state].join(' · ');
 }
 
-function makeRow({ source, label, facts, isOpen, removable }: Row, actions: ModelActions): HTMLLIElement {
+function makeRow(row: Row, actions: ModelActions, jobs: JobSlots): HTMLLIElement {
+  const { source, label, facts, isOpen, stored } = row;
   const words = make(
     'span',
     { class: 'model-row-words' },
@@ -90,10 +93,31 @@ function makeRow({ source, label, facts, isOpen, removable }: Row, actions: Mode
   const button = make('button', { type: 'button', class: 'model-row', attributes }, words);
   if (isOpen) button.append(make('span', { class: 'badge', text: 'open' }));
   button.addEventListener('click', () => actions.choose(source));
+  button.disabled = stored !== null && isImported(stored.url) && !stored.complete;
   const item = make('li', {}, button);
-  if (removable !== undefined && !isOpen) {
-    const remove = (): void => actions.remove(removable);
-    item.append(makeIconButton('trash', `Delete ${label} from this device`, remove));
+  if (stored) item.append(makeMenu(label, menuOf(row, stored, actions)), jobs.of(stored.url));
+  if (source.kind === 'file' && isOpen) {
+    const keep = makeButton('Keep a copy', 'small', () => actions.copy(source.files));
+    keep.setAttribute('aria-label', `Keep a copy of ${label} on this device`);
+    item.append(keep);
   }
   return item;
+}
+
+function makeMenu(label: string, items: readonly MenuItem[]): HTMLButtonElement {
+  const more = makeIconButton('dots', `Options for ${label}`, () => {
+    openMenu(more, `Options for ${label}`, items);
+  });
+  more.setAttribute('aria-haspopup', 'menu');
+  more.setAttribute('aria-expanded', 'false');
+  return more;
+}
+
+function menuOf({ source, isOpen }: Row, { url, complete }: StoredModel, actions: ModelActions): MenuItem[] {
+  const items: MenuItem[] = [{ label: 'Check', icon: 'check', run: () => actions.check(url) }];
+  if (complete) items.push({ label: 'Save as a file', icon: 'download', run: () => actions.save(url) });
+  if (!isOpen && !isDefaultModel(source)) {
+    items.push({ label: 'Delete', icon: 'trash', run: () => actions.remove(url) });
+  }
+  return items;
 }

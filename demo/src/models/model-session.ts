@@ -5,8 +5,9 @@
 
 import { deleteModel, listModels, loadModel, planModel } from 'layerstream';
 import type { LoadOptions, LoadProgress, MemoryReport, Model, ModelSource } from 'layerstream';
-import { DEFAULT_MODEL } from './default-model.js';
-import { problemOf, pageProblem } from '../ui/errors.js';
+import { labelOfUrl } from './addresses.js';
+import { DEFAULT_MODEL, isDefaultModel } from './default-model.js';
+import { problemOf, problemFor } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
 import { isSameSource } from '../state.js';
 import type { Arrival, Budget, Choice, Source, Store } from '../state.js';
@@ -87,6 +88,12 @@ export class ModelSession {
 
   setSource(source: Source): Promise<void> {
     return this.load({ ...this.#store.get().choice, source });
+  }
+
+  /** Opens it anew, if it is open already; loading fetches again what the store knows to be damaged. */
+  repair(url: string): Promise<void> {
+    const source: Source = { kind: 'url', url, label: labelOfUrl(url) };
+    return this.setSource(isDefaultModel(source) ? DEFAULT_MODEL.source : source);
   }
 
   /** Tries what failed once more, or what is chosen now. */
@@ -194,7 +201,7 @@ export class ModelSession {
       if (this.#store.get().arrival) await this.#endArrival(model);
       return null;
     } catch (error) {
-      return abort.signal.aborted ? pageProblem('load_cancelled', '') : problemOf(error);
+      return abort.signal.aborted ? problemFor('load_cancelled') : problemOf(error);
     } finally {
       if (this.#abort === abort) this.#abort = null;
     }

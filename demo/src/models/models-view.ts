@@ -2,19 +2,22 @@
 // The page of models: what can be opened at once, what is worth downloading, and adding one's own.
 
 import type { Source, State, Store } from '../state.js';
-import { byId, make, makeButton, setText } from '../ui/dom.js';
-import { formatBytes, percent } from '../ui/format.js';
+import { byId, make, makeButton } from '../ui/dom.js';
+import { formatBytes } from '../ui/format.js';
 import { makeAddView } from './add-view.js';
 import { OFFERS } from './catalogue.js';
 import type { Offer } from './catalogue.js';
-import { readDisk } from './disk.js';
-import type { Disk } from './disk.js';
+import { makeDiskView } from './disk-view.js';
 import { fitOf } from './fit.js';
+import { makeJobSlots } from './job-view.js';
+import type { StoredModelActions } from './jobs.js';
 import { modelRows } from './model-rows.js';
 import { makePlanView } from './plan-view.js';
 
-export interface ModelActions {
+export interface ModelActions extends StoredModelActions {
   choose(source: Source): void;
+  /** Opens it anew: what is damaged is downloaded again. */
+  repair(url: string): void;
   remove(url: string): void;
 }
 
@@ -22,13 +25,14 @@ export function setUpModelsView(store: Store, actions: ModelActions): void {
   const list = make('ul', { class: 'model-list', attributes: { 'aria-label': 'Models on this device' } });
   const offers = make('ul', { class: 'offers', attributes: { 'aria-label': 'Models to download' } });
   const disk = makeDiskView();
+  const jobs = makeJobSlots(store, actions);
   const column = make(
     'div',
     { class: 'column' },
     make('h2', { text: 'Models', class: 'page-title' }),
     make('section', {}, make('h3', { text: 'On this device' }), list, disk.element),
     make('section', {}, make('h3', { text: 'Worth a try' }), offers),
-    make('section', {}, make('h3', { text: 'Your own' }), makeAddView(store, actions)),
+    make('section', {}, make('h3', { text: 'Your own' }), makeAddView(store, actions, jobs)),
   );
   byId('models-page', HTMLElement).append(column);
 
@@ -41,18 +45,17 @@ export function setUpModelsView(store: Store, actions: ModelActions): void {
       (shown.arrival === null) === (state.arrival === null);
     if (isSame) return;
     shown = state;
-    list.replaceChildren(...modelRows(state, actions));
-    void readDisk().then((found) => {
-      disk.update(found);
+    list.replaceChildren(...modelRows(state, actions, jobs));
+    void disk.refresh().then((freeBytes) => {
       const here = new Set(state.stored.map(({ url }) => url));
       const others = OFFERS.filter(({ url }) => !here.has(url));
-      offers.replaceChildren(...others.map((offer) => makeOffer(offer, found, actions)));
+      offers.replaceChildren(...others.map((offer) => makeOffer(offer, freeBytes, actions)));
     });
   });
 }
 
-function makeOffer(offer: Offer, disk: Disk | null, actions: ModelActions): HTMLLIElement {
-  const fit = fitOf(offer.bytes, disk?.freeBytes ?? null);
+function makeOffer(offer: Offer, freeBytes: number | null, actions: ModelActions): HTMLLIElement {
+  const fit = fitOf(offer.bytes, freeBytes);
   const get = makeButton('Download', 'small', () => {
     actions.choose({ kind: 'url', url: offer.url, label: offer.name });
   });
@@ -76,24 +79,4 @@ function makeOffer(offer: Offer, disk: Disk | null, actions: ModelActions): HTML
     ),
     get,
   );
-}
-
-function makeDiskView(): { element: HTMLElement; update(disk: Disk | null): void } {
-  const fill = make('span', { class: 'bar-fill' });
-  const caption = make('p', { class: 'note' });
-  const bar = make('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } }, fill);
-  const element = make('div', { class: 'disk', id: 'disk' }, bar, caption);
-  element.hidden = true;
-  return {
-    element,
-    update(disk) {
-      element.hidden = disk === null;
-      if (!disk) return;
-      fill.style.width = `${percent(disk.usedBytes, disk.usedBytes + disk.freeBytes)}%`;
-      setText(
-        caption,
-        `${formatBytes(disk.usedBytes)} used by this page, ${formatBytes(disk.freeBytes)} free`,
-      );
-    },
-  };
 }

@@ -142,8 +142,8 @@ const WORDS: Record<ErrorCode | PageCode, Words> = {
     nextStep: 'Delete a stored model below “On this device”, or choose a smaller one.',
   },
   storage_busy: {
-    sentence: 'Another tab is using this model.',
-    nextStep: 'Close the other tab, then try again.',
+    sentence: 'This model is in use, here or in another tab.',
+    nextStep: 'Open another model here, close the other tab, then try again.',
     action: 'retry',
   },
   storage_failed: {
@@ -208,6 +208,7 @@ export function problemOf(error: unknown): Problem {
     : { code: 'unknown', detail, ...UNKNOWN };
 }
 
-export function pageProblem(code: PageCode, detail: string): Problem {
+/** What the page itself finds; `detail` has its names and numbers. */
+export function problemFor(code: ErrorCode | PageCode, detail = ''): Problem {
   return { code, detail, ...WORDS[code] };
 }

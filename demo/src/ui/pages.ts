@@ -8,6 +8,7 @@ const MODELS = '#models';
 
 export interface Pages {
   showChat(): void;
+  showModels(): void;
 }
 
 export function setUpPages(store: Store): Pages {
@@ -30,16 +31,17 @@ export function setUpPages(store: Store): Pages {
   const showChat = (): void => {
     if (location.hash === MODELS) go(chatAddress);
   };
-  open.addEventListener('click', () => {
-    if (location.hash === MODELS) return showChat();
+  const showModels = (): void => {
+    if (location.hash === MODELS) return;
     chatAddress = location.hash;
     go(MODELS);
-  });
+  };
+  open.addEventListener('click', () => (location.hash === MODELS ? showChat() : showModels()));
   window.addEventListener('popstate', apply);
   store.subscribe(({ choice, model }) => {
     name.textContent = choice.source.label;
     open.dataset['state'] = model.kind;
   });
   apply();
-  return { showChat };
+  return { showChat, showModels };
 }

@@ -181,6 +181,77 @@ export class ChatPage {
     await this.nextFrame();
   }
 
+  async copyIn(name: string, bytes: Uint8Array): Promise<void> {
+    await this.page.setInputFiles('#copy-file', {
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from(bytes),
+    });
+    await this.nextFrame();
+  }
+
+  /** Drags a file over the page and drops it on one of the two fields that then appear. */
+  async dropFile(name: string, bytes: Uint8Array, field: string): Promise<void> {
+    const transfer = await this.page.evaluateHandle(
+      ([fileName, content]) => {
+        const dataTransfer = new DataTransfer();
+        const data = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+        dataTransfer.items.add(new File([data], fileName));
+        return dataTransfer;
+      },
+      [name, Buffer.from(bytes).toString('base64')] as const,
+    );
+    await this.page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
+    await this.page.waitForSelector(field, { state: 'visible' });
+    await this.page.dispatchEvent(field, 'drop', { dataTransfer: transfer });
+    await this.nextFrame();
+  }
+
+  /** Chooses from the menu of a stored model. */
+  async modelOption(model: string, option: string): Promise<void> {
+    await this.openModels();
+    await this.page.click(`button[aria-label="Options for ${model}"]`);
+    await this.page.click(`[role="menuitem"]:has-text("${option}")`);
+    await this.nextFrame();
+  }
+
+  /** What the job on a stored model found, once it has ended. */
+  async jobWords(): Promise<string> {
+    const words = await this.page.waitForSelector('.job:not(:has(progress)) .job-words');
+    return (await words.textContent()) ?? '';
+  }
+
+  /** Changes one byte of a model in the browser's file system, as a failing disk would. */
+  async damageStored(url: string, offset: number): Promise<void> {
+    await this.page.evaluate(
+      async ([key, at]) => {
+        const url = new URL(key, document.baseURI).href;
+        const root = await navigator.storage.getDirectory();
+        const models = async function* (
+          folder: FileSystemDirectoryHandle,
+        ): AsyncGenerator<FileSystemDirectoryHandle> {
+          yield folder;
+          for await (const handle of folder.values())
+            if (handle instanceof FileSystemDirectoryHandle) yield* models(handle);
+        };
+        for await (const folder of models(root)) {
+          const manifest = await folder.getFileHandle('model.json').catch(() => null);
+          if (!manifest || !(await (await manifest.getFile()).text()).includes(JSON.stringify(url))) continue;
+          for await (const [name, handle] of folder.entries()) {
+            if (!(handle instanceof FileSystemFileHandle) || (await handle.getFile()).size <= at) continue;
+            const before = new Uint8Array(await (await handle.getFile()).slice(at, at + 1).arrayBuffer());
+            const writable = await handle.createWritable({ keepExistingData: true });
+            await writable.write({ type: 'write', position: at, data: Uint8Array.of((before[0] ?? 0) ^ 1) });
+            await writable.close();
+            return name;
+          }
+        }
+        throw new Error(`${url} is not stored`);
+      },
+      [url, offset] as const,
+    );
+  }
+
   async chooseDefault(): Promise<void> {
     await this.openModels();
     await this.page.click('.model-row >> nth=0');
