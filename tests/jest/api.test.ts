@@ -121,6 +121,17 @@ describe('loading', () => {
     expect(await host.api.deleteModel(url)).toBe(false);
   });
 
+  test('the engine is made while the server is asked for the model', async () => {
+    const requestsBefore: number[] = [];
+    const other = new TestHost(server.url('/page/'), async () => {
+      requestsBefore.push(server.requests.length);
+      return module;
+    });
+    await (await other.api.loadModel(url)).dispose();
+    await other.close();
+    expect(requestsBefore).toEqual([0]);
+  });
+
   test('a File is used in place', async () => {
     const model = await host.api.loadModel(new File([bytes], 'my-model.gguf'));
     expect(model.info.storage).toBe('file');

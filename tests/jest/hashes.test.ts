@@ -4,6 +4,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { rangeHash } from '#web/storage/range-hash.js';
+import { RangeHasher } from '#web/storage/range-hasher.js';
 import { Sha256 } from '#web/storage/sha256.js';
 import { Random } from './support/random.js';
 
@@ -57,6 +58,16 @@ describe('the range hash', () => {
       const moved = new Uint8Array(1010);
       moved.set(bytes, shift);
       expect(rangeHash(moved.subarray(shift, shift + 1000))).toBe(rangeHash(bytes));
+    }
+  });
+
+  test('is the same of the hasher with vectors, for all lengths in any order', () => {
+    const random = new Random(4);
+    const hasher = new RangeHasher();
+    for (const length of [200_000, ...Array.from({ length: 300 }, (_, i) => i), 1 << 17, 1, 70_001]) {
+      const bytes = randomBytes(random, length);
+      hasher.buffer(length).set(bytes);
+      expect(hasher.hash(length)).toBe(rangeHash(bytes));
     }
   });
 

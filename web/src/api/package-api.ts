@@ -14,7 +14,15 @@ import { LoadedModel, type OpenedEngine } from './model.js';
 import { modelPlan } from './model-plan.js';
 import { specialTokensOf } from './special-tokens.js';
 import { StoredModels } from './stored-models.js';
-import type { LoadOptions, Model, ModelPlan, ModelSource, PlanOptions, StoredModel } from './types.js';
+import type {
+  LoadOptions,
+  Model,
+  ModelInfo,
+  ModelPlan,
+  ModelSource,
+  PlanOptions,
+  StoredModel,
+} from './types.js';
 
 export interface PackageApi {
   loadModel(source: ModelSource, options?: LoadOptions): Promise<Model>;
@@ -25,6 +33,7 @@ export interface PackageApi {
 }
 
 type Acquired = StorageMethods['acquire']['result'];
+type Opened = EngineMethods['open']['result'];
 
 const defaultBudgetBytes = 2 * 2 ** 30;
 const defaultProbeMs = 2000;
@@ -82,131 +91,136 @@ export function createApi(host: Host): PackageApi {
     return { kind: 'files', files: source instanceof Blob ? [source] : source };
   }
 
-  /** Starts an engine with a port to the weights. If `use` fails, the engine is ended. */
+  /** Starts an engine, which gets ready while `use` finds out about the weights. If `use` fails, the engine is ended. */
   async function withEngine<T>(
     weights: Connection<StorageMethods>,
-    use: (engine: Connection<EngineMethods>, storagePort: MessagePort) => Promise<T>,
+    { build, threads }: EngineSettings,
+    use: (engine: Connection<EngineMethods>) => Promise<T>,
   ): Promise<T> {
     const engine = new Connection<EngineMethods>(host.startEngine(), 'engine');
     // Without its weights a model is lost.
     weights.onCrash((error) => engine.crash(error.message, error), engine.ended);
     void watchByLock(engine, host.locks, 'engine');
-    const { port1, port2 } = new MessageChannel();
     try {
-      await weights.client.call('attach', { port: port1 }, { transfer: [port1] });
-      return await use(engine, port2);
+      engine.client.call('prepare', { build, threads }).catch(() => undefined); // it fails again when it is needed
+      return await use(engine);
     } catch (error) {
       engine.close(createError('disposed', 'the model could not be opened'));
       throw error;
     }
   }
 
-  function openEngine(
+  /** The engine's end of a port to the weights. */
+  async function portTo(weights: Connection<StorageMethods>): Promise<MessagePort> {
+    const { port1, port2 } = new MessageChannel();
+    await weights.client.call('attach', { port: port1 }, { transfer: [port1] });
+    return port2;
+  }
+
+  async function open(
+    engine: Connection<EngineMethods>,
+    weights: Connection<StorageMethods>,
+    { modelId, isWhole, partBytes }: Acquired,
+    settings: EngineSettings,
+    { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>,
+  ): Promise<Opened> {
+    const storagePort = await portTo(weights);
+    const call = { storagePort, modelId, isWhole, partBytes, settings };
+    return engine.client.call('open', call, { transfer: [storagePort], signal, onProgress });
+  }
+
+  /** Another engine for the same weights. */
+  function reopen(
     weights: Connection<StorageMethods>,
     acquired: Acquired,
     settings: EngineSettings,
-    { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>,
   ): Promise<OpenedEngine> {
-    return withEngine(weights, async (engine, storagePort) => {
-      const { modelId, partBytes } = acquired;
-      const call = { storagePort, modelId, partBytes, settings };
-      const opened = await engine.client.call('open', call, { transfer: [storagePort], signal, onProgress });
-      return { engine, opened };
-    });
+    return withEngine(weights, settings, async (engine) => ({
+      engine,
+      opened: await open(engine, weights, acquired, settings, {}),
+    }));
   }
 
   /** `give` gives the weights back. */
   async function acquire(
-    source: AcquireSource,
-    options: LoadOptions,
-    fetch: AcquireOptions['fetch'],
-  ): Promise<{ weights: Connection<StorageMethods>; acquired: Acquired; give: () => Promise<void> }> {
-    const { signal, onProgress } = options;
-    const what = acquireOptions(options, fetch);
-    const weights = storageConnection();
-    if (source.kind === 'url') {
+    weights: Connection<StorageMethods>,
+    what: { source: AcquireSource; options: AcquireOptions },
+    { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>,
+  ): Promise<{ acquired: Acquired; give: () => Promise<void> }> {
+    if (what.source.kind === 'url') {
       host.persist();
     }
     const release = async ({ modelId }: Acquired): Promise<void> => {
       await weights.client.call('release', { modelId }).catch(() => undefined);
     };
-    const acquired = await weights.client.call(
-      'acquire',
-      { source, options: what },
-      { signal, onProgress, onOrphan: (late) => void release(late) },
-    );
-    return { weights, acquired, give: () => release(acquired) };
+    const acquired = await weights.client.call('acquire', what, {
+      signal,
+      onProgress,
+      onOrphan: (late) => void release(late),
+    });
+    return { acquired, give: () => release(acquired) };
   }
 
   async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
-    const { signal, onProgress, waitFor = 'header' } = options;
+    const { signal, onProgress, waitFor = 'header', chatTemplate } = options;
     signal?.throwIfAborted();
     const settings = await settingsOf(options, host);
-    const from = acquireSource(source);
-    const { weights, acquired, give } = await acquire(from, options, 'all');
-    const following = new AbortController();
-    const stored = weights.client
-      .call('follow', { modelId: acquired.modelId }, { signal: following.signal, onProgress })
-      .then(() => undefined);
-    stored.catch(() => undefined); // whoever asks for it hears of it
-    const giveBack = async (): Promise<void> => {
-      following.abort(createError('disposed', 'the model was disposed before all of it was stored'));
-      await give();
-    };
-    try {
-      if (waitFor === 'stored') {
-        await abortable(stored, signal);
-      }
-      const { engine, opened } = await openEngine(weights, acquired, settings, options);
-      const fileBytes = sum(acquired.partBytes);
-      onProgress?.({ phase: 'ready', loadedBytes: fileBytes, totalBytes: fileBytes });
-      const info = {
-        name: stringAt(opened.details, 'name') || nameOf(from),
-        architecture: stringAt(opened.details, 'architecture'),
-        fileBytes,
-        contextLength: opened.contextLength,
-        vocabSize: opened.vocabSize,
-        specialTokens: specialTokensOf(opened.details),
-        blockCount: opened.blockCount,
-        storage: acquired.storage,
-        storageReason: acquired.storageReason,
-        engineBuild: settings.build,
-        threads: settings.threads,
-        details: opened.details,
+    const what = { source: acquireSource(source), options: acquireOptions(options, 'all') };
+    const weights = storageConnection();
+    return withEngine(weights, settings, async (engine) => {
+      const { acquired, give } = await acquire(weights, what, options);
+      const following = new AbortController();
+      const stored = weights.client
+        .call('follow', { modelId: acquired.modelId }, { signal: following.signal, onProgress })
+        .then(() => undefined);
+      stored.catch(() => undefined); // whoever asks for it hears of it
+      const giveBack = async (): Promise<void> => {
+        following.abort(createError('disposed', 'the model was disposed before all of it was stored'));
+        await give();
       };
-      return new LoadedModel(info, engine, {
-        stored,
-        giveBack,
-        reopen: (budgetBytes) => openEngine(weights, acquired, { ...settings, budgetBytes }, {}),
-        ...(options.chatTemplate === undefined ? {} : { chatTemplate: options.chatTemplate }),
-      });
-    } catch (error) {
-      await giveBack();
-      throw error;
-    }
+      try {
+        if (waitFor === 'stored') {
+          await abortable(stored, signal);
+        }
+        const opened = await open(engine, weights, acquired, settings, options);
+        const fileBytes = sum(acquired.partBytes);
+        onProgress?.({ phase: 'ready', loadedBytes: fileBytes, totalBytes: fileBytes });
+        return new LoadedModel(infoOf(what.source, acquired, settings, opened), engine, {
+          stored,
+          giveBack,
+          reopen: (budgetBytes) => reopen(weights, acquired, { ...settings, budgetBytes }),
+          ...(chatTemplate === undefined ? {} : { chatTemplate }),
+        });
+      } catch (error) {
+        await giveBack();
+        throw error;
+      }
+    });
   }
 
   async function planModel(source: ModelSource, options: PlanOptions = {}): Promise<ModelPlan> {
     const { signal, probeMs = defaultProbeMs } = options;
     signal?.throwIfAborted();
     const settings = await settingsOf(options, host);
-    const from = acquireSource(source);
-    const { weights, acquired, give } = await acquire(from, options, 'demand');
-    try {
-      return await withEngine(weights, async (engine, storagePort) => {
-        const { modelId, partBytes } = acquired;
-        const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: acquired.isWhole };
+    const what = { source: acquireSource(source), options: acquireOptions(options, 'demand') };
+    const weights = storageConnection();
+    return withEngine(weights, settings, async (engine) => {
+      const { acquired, give } = await acquire(weights, what, options);
+      try {
+        const { modelId, isWhole, partBytes } = acquired;
+        const storagePort = await portTo(weights);
+        const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: isWhole };
         const { details, rates } = await engine.client.call('plan', call, {
           transfer: [storagePort],
           signal,
         });
         engine.close(createError('disposed', 'the plan is made'));
-        const name = stringAt(details, 'name') || nameOf(from);
+        const name = stringAt(details, 'name') || nameOf(what.source);
         return modelPlan(details, rates, { name, fileBytes: sum(partBytes) });
-      });
-    } finally {
-      await give();
-    }
+      } finally {
+        await give();
+      }
+    });
   }
 
   return {
@@ -221,6 +235,28 @@ export function createApi(host: Host): PackageApi {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+function infoOf(
+  source: AcquireSource,
+  { partBytes, storage, storageReason }: Acquired,
+  { build, threads }: EngineSettings,
+  { details, contextLength, vocabSize, blockCount }: Opened,
+): ModelInfo {
+  return {
+    name: stringAt(details, 'name') || nameOf(source),
+    architecture: stringAt(details, 'architecture'),
+    fileBytes: sum(partBytes),
+    contextLength,
+    vocabSize,
+    specialTokens: specialTokensOf(details),
+    blockCount,
+    storage,
+    storageReason,
+    engineBuild: build,
+    threads,
+    details,
+  };
 }
 
 function acquireOptions(

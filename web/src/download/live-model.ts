@@ -2,11 +2,12 @@
 // A model of the store that is being read, whole or not. A read waits for what is missing, checks what it reads against
 // the recorded hashes, and has damaged ranges (and no others) fetched again.
 
+import { SerialQueue } from '../async.js';
 import { createError, LayerstreamError, messageOf } from '../errors.js';
 import { checkExtent } from '../storage/checks.js';
 import type { RangeExtent } from '../storage/grid.js';
 import type { ModelFiles } from '../storage/model-files.js';
-import { rangeHash } from '../storage/range-hash.js';
+import { RangeHasher } from '../storage/range-hasher.js';
 import type { ModelReader, StorageKind } from '../storage/store-types.js';
 import type { ModelDownload } from './model-download.js';
 import { checkWhole } from './verify.js';
@@ -22,7 +23,11 @@ export class LiveModel implements ModelReader {
   verifyReads: VerifyReads = 'first';
   readonly #checked: Uint8Array;
   readonly #closing = new AbortController();
-  #scratch = new Uint8Array(0);
+  readonly #hasher = new RangeHasher();
+  /** Users of the hasher's buffer. */
+  readonly #checks = new SerialQueue();
+  /** The range in that buffer, if it was good. */
+  #buffered = -1;
   #whole: Promise<void> | null = null;
   /** The whole turned out to be something else than was stated. */
   #broken: unknown = null;
@@ -44,13 +49,8 @@ export class LiveModel implements ModelReader {
     for (let attempt = 0; attempt < 2; ++attempt) {
       this.#throwIfBroken();
       await this.#present(extent, signal);
-      await this.files.read(part, offset, into);
-      const bad = await this.#badRanges(extent, into);
-      if (bad.length === 0) {
+      if (await this.#readChecked(extent, into)) {
         return;
-      }
-      for (const range of bad) {
-        await this.files.revoke(range);
       }
     }
     throw this.#damaged(extent, 'they do not stay as they are written');
@@ -124,40 +124,58 @@ export class LiveModel implements ModelReader {
     );
   }
 
-  /** Of the ranges that `into` was read from: those whose stored bytes are not what they were. */
-  async #badRanges(extent: RangeExtent, into: Uint8Array): Promise<number[]> {
-    const bad: number[] = [];
+  /** false: stored bytes were not what they had been; their ranges do not count any more. */
+  async #readChecked(extent: RangeExtent, into: Uint8Array): Promise<boolean> {
     const { first, end } = this.files.grid.rangesOf(extent);
-    for (let range = first; range < end; ++range) {
-      if (this.#checked[range] === 1 && this.verifyReads === 'first') {
-        continue;
-      }
-      const hash = rangeHash(await this.#bytesOf(range, extent, into));
-      const expected = this.files.expectedHash(range);
-      if (expected === null) {
-        await this.files.adopt(range, hash);
-      }
-      if (expected === null || expected === hash) {
-        this.#checked[range] = 1;
-      } else {
-        bad.push(range);
-      }
+    const ranges = Array.from({ length: end - first }, (_, i) => first + i);
+    if (ranges.every((range) => this.#isTrusted(range))) {
+      await this.files.read(extent.part, extent.offset, into);
+      return true;
     }
-    return bad;
+    return this.#checks.run(async () => {
+      let good = true;
+      for (const range of ranges) {
+        if (await this.#bufferGood(range)) {
+          this.#copyBuffered(range, extent, into);
+        } else {
+          await this.files.revoke(range);
+          good = false;
+        }
+      }
+      return good;
+    });
   }
 
-  /** The whole range: part of `into`, or read beside it. Valid until the next call. */
-  async #bytesOf(range: number, extent: RangeExtent, into: Uint8Array): Promise<Uint8Array> {
-    const { part, offset, bytes } = this.files.grid.extentOf(range);
-    const at = offset - extent.offset;
-    if (at >= 0 && at + bytes <= into.length) {
-      return into.subarray(at, at + bytes);
+  #isTrusted(range: number): boolean {
+    return this.verifyReads === 'first' && this.#checked[range] === 1;
+  }
+
+  /** Reads the whole range into the hasher's buffer. What is copied from there is what was checked. */
+  async #bufferGood(range: number): Promise<boolean> {
+    if (this.#buffered === range && this.#isTrusted(range)) {
+      return true;
     }
-    const scratch = this.#scratch.length >= bytes ? this.#scratch : new Uint8Array(bytes);
-    this.#scratch = new Uint8Array(0); // another read may come while this one waits
-    await this.files.read(part, offset, scratch.subarray(0, bytes));
-    this.#scratch = scratch;
-    return scratch.subarray(0, bytes);
+    this.#buffered = -1;
+    const { part, offset, bytes } = this.files.grid.extentOf(range);
+    await this.files.read(part, offset, this.#hasher.buffer(bytes));
+    const hash = this.#hasher.hash(bytes);
+    const expected = this.files.expectedHash(range);
+    if (expected === null) {
+      await this.files.adopt(range, hash);
+    } else if (expected !== hash) {
+      return false;
+    }
+    this.#checked[range] = 1;
+    this.#buffered = range;
+    return true;
+  }
+
+  /** What `into` holds of the range. */
+  #copyBuffered(range: number, extent: RangeExtent, into: Uint8Array): void {
+    const { offset, bytes } = this.files.grid.extentOf(range);
+    const from = Math.max(offset, extent.offset);
+    const to = Math.min(offset + bytes, extent.offset + extent.bytes);
+    into.set(this.#hasher.buffer(bytes).subarray(from - offset, to - offset), from - extent.offset);
   }
 }
 

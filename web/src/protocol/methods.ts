@@ -43,11 +43,15 @@ interface Watch {
 /** Page -> engine worker. One worker holds one model. */
 export interface EngineMethods {
   watch: Watch;
+  /** Starts the engine that open and plan will need, while the page finds out about the model. */
+  prepare: { params: Pick<EngineSettings, 'build' | 'threads'>; result: null };
   open: {
     params: {
       /** Serves ReadMethods. */
       storagePort: MessagePort;
       modelId: number;
+      /** Every byte is here: nobody needs to know the order of the reads. */
+      isWhole: boolean;
       /** Bytes of each part. */
       partBytes: readonly number[];
       settings: EngineSettings;

@@ -67,6 +67,8 @@ export class ModelFiles {
   readonly #beside = new Map<number, Uint8Array>();
   /** Files are being closed and opened again. */
   #reopening: Promise<void> | null = null;
+  /** What else is written to the folder. */
+  #beingWritten: Promise<void> = Promise.resolve();
   #unflushed = 0;
   #verifiedBytes: number;
 
@@ -195,7 +197,13 @@ export class ModelFiles {
     }
   }
 
+  /** Nobody waits for `work`, but the folder is not let go before it ends. It does not reject. */
+  closeAfter(work: Promise<void>): void {
+    this.#beingWritten = work;
+  }
+
   async close(): Promise<void> {
+    await this.#beingWritten;
     while (this.#reopening !== null) {
       await this.#reopening;
     }

@@ -2,7 +2,7 @@
 // The models of this origin, over any backend. tests/conformance/store-suite.ts is the contract in executable form;
 // layout and states: docs/formats/store.md.
 
-import { createError, errorName } from '../errors.js';
+import { createError } from '../errors.js';
 import { hasMagic, storageError } from './checks.js';
 import type { ByteFile, ModelFolder, StoreBackend } from './folder.js';
 import { defaultRangeBytes, RangeGrid } from './grid.js';
@@ -99,7 +99,7 @@ export class ModelStore {
         return null;
       }
       const files = await ModelFiles.open(folder, this.kind, manifest);
-      await this.#noteUse(folder);
+      files.closeAfter(this.#noteUse(folder));
       return files;
     } catch (error) {
       throw storageError(error, url);
@@ -200,15 +200,9 @@ export class ModelStore {
     return manifest;
   }
 
-  /** Another tab may be writing the same number: then it is written. */
+  /** Nothing depends on it: another tab may be writing the same number, or the disk be full. */
   async #noteUse(folder: ModelFolder): Promise<void> {
-    try {
-      await folder.writeText(usedName, String(Date.now()));
-    } catch (error) {
-      if (errorName(error) !== 'NoModificationAllowedError' && errorName(error) !== 'QuotaExceededError') {
-        throw error;
-      }
-    }
+    await folder.writeText(usedName, String(Date.now())).catch(() => undefined);
   }
 }
 

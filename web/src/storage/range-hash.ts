@@ -8,11 +8,15 @@ const prime2 = 0x85ebca77 | 0;
 
 const rotateAndMix = (lane: number): number => Math.imul((lane << 13) | (lane >>> 19), prime1);
 
+type Lanes = readonly [number, number, number, number];
+
+export const startLanes: Lanes = [1, 2, 3, 4];
+
 /** 32 hex digits. The bytes' length is part of it. */
 export function rangeHash(bytes: Uint8Array): string {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2);
-  let [a, b, c, d] = [1, 2, 3, 4];
+  let [a, b, c, d] = startLanes;
   const whole = words.length & ~3;
   for (let at = 0; at < whole; at += 4) {
     a = rotateAndMix((a + Math.imul(words[at] ?? 0, prime2)) | 0);
@@ -20,10 +24,16 @@ export function rangeHash(bytes: Uint8Array): string {
     c = rotateAndMix((c + Math.imul(words[at + 2] ?? 0, prime2)) | 0);
     d = rotateAndMix((d + Math.imul(words[at + 3] ?? 0, prime2)) | 0);
   }
-  for (let at = whole * 4; at < aligned.length; ++at) {
-    a = rotateAndMix((a + Math.imul((aligned[at] ?? 0) + 1, prime2)) | 0);
+  return finishHash([a, b, c, d], aligned.subarray(whole * 4), aligned.length);
+}
+
+/** `rest`: behind the last whole vector. `length`: of all bytes. */
+export function finishHash(lanes: Lanes, rest: Uint8Array, length: number): string {
+  let [a, b, c, d] = lanes;
+  for (const byte of rest) {
+    a = rotateAndMix((a + Math.imul(byte + 1, prime2)) | 0);
   }
-  b = rotateAndMix((b + aligned.length) | 0);
+  b = rotateAndMix((b + length) | 0);
   // Lanes that carry into each other, so that each digit depends on everything.
   for (let round = 0; round < 4; ++round) {
     a = rotateAndMix((a + d) | 0);

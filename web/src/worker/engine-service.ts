@@ -51,11 +51,18 @@ export class EngineService {
   /** Of answers that have not ended, by request id. */
   readonly #stops = new Map<number, AbortController>();
   #model: OpenModel | null = null;
+  /** Started ahead, for the next open or plan. */
+  #prepared: Promise<LayerstreamModule> | null = null;
 
   constructor(options: EngineServiceOptions) {
     this.#options = options;
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
+      prepare: async (choice) => {
+        this.#prepared = options.loadModule(choice);
+        this.#prepared.catch(() => undefined); // whoever needs it hears of it
+        return null;
+      },
       open: (params, context) => this.#queue.run(() => this.#open(params, context), context.signal),
       plan: (params, context) => this.#queue.run(() => this.#plan(params, context), context.signal),
       raiseBudget: async ({ budgetBytes }) => {
@@ -108,14 +115,20 @@ export class EngineService {
     return this.#model;
   }
 
+  #module(choice: ModuleChoice): Promise<LayerstreamModule> {
+    const prepared = this.#prepared ?? this.#options.loadModule(choice);
+    this.#prepared = null;
+    return prepared;
+  }
+
   async #open(
-    { storagePort, modelId, partBytes, settings }: EngineMethods['open']['params'],
+    { storagePort, modelId, isWhole, partBytes, settings }: EngineMethods['open']['params'],
     context: CallContext<EngineMethods['open']>,
   ): Promise<EngineMethods['open']['result']> {
     if (this.#model !== null) {
       throw createError('bad_argument', 'a model is already open in this worker');
     }
-    const module = await this.#options.loadModule(settings);
+    const module = await this.#module(settings);
     const reads = new Client<ReadMethods>(storagePort);
     try {
       const source = new RemoteWeightSource(reads, modelId);
@@ -126,7 +139,9 @@ export class EngineService {
         signal: context.signal,
         onHeader: (loadedBytes) => context.progress({ phase: 'open', loadedBytes, totalBytes }),
       });
-      void source.setOrder(readOrder(engine.describe(true))).catch(() => undefined); // it is only advice
+      if (!isWhole) {
+        void source.setOrder(readOrder(engine.describe(true))).catch(() => undefined); // it is only advice
+      }
       const loop = new EventLoop();
       const runner = new PassRunner(engine, source, loop);
       const generator = new Generator(engine, runner);
@@ -154,7 +169,7 @@ export class EngineService {
     { storagePort, modelId, ...request }: EngineMethods['plan']['params'],
     { signal }: CallContext<EngineMethods['plan']>,
   ): Promise<EngineMethods['plan']['result']> {
-    const module = await this.#options.loadModule(request.settings);
+    const module = await this.#module(request.settings);
     const reads = new Client<ReadMethods>(storagePort);
     try {
       const source = new RemoteWeightSource(reads, modelId);
