@@ -285,6 +285,21 @@ describe('reads', () => {
     expectBytes(Buffer.from(new Uint8Array(memory)), expected);
   });
 
+  test('of small pieces all at once are not mistaken for damage', async () => {
+    const file = new RangedFile(bytes);
+    const { modelId } = await acquire(server.on('/m.gguf', file.answer));
+    await follow(modelId);
+    const client = await reads();
+    const acrossBorders = Array.from({ length: 40 }, (_, index) => ({
+      part: 0,
+      offset: (index + 1) * testRangeBytes - 500,
+      bytes: 1000 + (index % 3) * testRangeBytes,
+    }));
+    await client.call('read', { modelId, extents: acrossBorders, recycled: [] });
+    expect(file.requests).toBe(1);
+    expect(await page.call('list', {})).toMatchObject({ models: [{ state: 'complete' }] });
+  });
+
   test('that are aborted have ended before shared memory is anybody else’s', async () => {
     const { modelId } = await acquire(server.on('/m.gguf', stalled(bytes, 1_000_000)));
     const client = await reads();
