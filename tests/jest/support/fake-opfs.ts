@@ -19,17 +19,22 @@ export class FakeOpfs {
   readonly folder: string;
   readonly options: FakeOpfsOptions;
   /** Path -> handles on it; -1 for an exclusive one. */
-  readonly locks = new Map<string, number>();
+  readonly locks: Map<string, number>;
+  /** Ends the handles of this process. */
+  readonly ends = new Set<() => void>();
   /** Writes that happened, e.g. to cut a sequence of them. */
   writes = 0;
   /** Throws at this write (counted from 1), as a crash would cut the sequence there. */
   failAtWrite = Infinity;
+  /** Bytes of the largest read. */
+  largestRead = 0;
   /** Throws at every read. */
   failReads = false;
 
-  constructor(folder: string, options: FakeOpfsOptions = {}) {
+  constructor(folder: string, options: FakeOpfsOptions = {}, locks = new Map<string, number>()) {
     this.folder = folder;
     this.options = options;
+    this.locks = locks;
   }
 
   get root(): OpfsDirectory {
@@ -39,6 +44,17 @@ export class FakeOpfs {
   /** As after the end of the process: handles are gone, bytes stay. */
   restart(): FakeOpfs {
     return new FakeOpfs(this.folder, this.options);
+  }
+
+  /** The same files, as another process sees them. */
+  beside(): FakeOpfs {
+    return new FakeOpfs(this.folder, this.options, this.locks);
+  }
+
+  /** The end of this process: its handles are gone, and whatever it still tries fails. */
+  kill(): void {
+    this.failAtWrite = 0;
+    [...this.ends].forEach((end) => end());
   }
 
   get openHandles(): number {
@@ -71,6 +87,15 @@ function handleOn(opfs: FakeOpfs, full: string, mode: 'readwrite' | 'read-only')
   const fd = fs.openSync(full, 'r+');
   const limit = opfs.options.maxTransfer ?? Infinity;
   let open = true;
+  const close = (): void => {
+    if (open) {
+      open = false;
+      opfs.ends.delete(close);
+      fs.closeSync(fd);
+      opfs.locks.set(full, shared ? (opfs.locks.get(full) ?? 1) - 1 : 0);
+    }
+  };
+  opfs.ends.add(close);
   const checkOpen = (): void => {
     if (!open) {
       throw new DOMException('the handle is closed', 'InvalidStateError');
@@ -82,6 +107,7 @@ function handleOn(opfs: FakeOpfs, full: string, mode: 'readwrite' | 'read-only')
       if (opfs.failReads) {
         throw new DOMException('the disk failed', 'NotReadableError');
       }
+      opfs.largestRead = Math.max(opfs.largestRead, into.length);
       return fs.readSync(fd, into, 0, Math.min(into.length, limit), at);
     },
     write: (data, { at }) => {
@@ -94,8 +120,9 @@ function handleOn(opfs: FakeOpfs, full: string, mode: 'readwrite' | 'read-only')
         throw new DOMException('the process ends here', 'AbortError');
       }
       const bytes = Math.min(data.length, limit);
+      const { quotaBytes } = opfs.options;
       const grows = Math.max(0, at + bytes - fs.fstatSync(fd).size);
-      if (usedBytes(opfs.folder) + grows > (opfs.options.quotaBytes ?? Infinity)) {
+      if (quotaBytes !== undefined && usedBytes(opfs.folder) + grows > quotaBytes) {
         throw new DOMException('no room', 'QuotaExceededError');
       }
       return fs.writeSync(fd, data, 0, bytes, at);
@@ -109,13 +136,7 @@ function handleOn(opfs: FakeOpfs, full: string, mode: 'readwrite' | 'read-only')
       return fs.fstatSync(fd).size;
     },
     flush: checkOpen,
-    close: () => {
-      if (open) {
-        open = false;
-        fs.closeSync(fd);
-        opfs.locks.set(full, shared ? (opfs.locks.get(full) ?? 1) - 1 : 0);
-      }
-    },
+    close,
   };
 }
 

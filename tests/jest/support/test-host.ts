@@ -22,6 +22,7 @@ export class TestHost implements Host {
   readonly logicalProcessors = 2;
   readonly api: PackageApi;
   store = new ModelStore(new MemoryBackend());
+  retry = quickRetry;
   /** Called by tests to end a worker as the browser would. */
   readonly crashes: { what: 'engine' | 'storage'; crash(cause: string): void }[] = [];
   readonly engines: EngineService[] = [];
@@ -43,11 +44,11 @@ export class TestHost implements Host {
   }
 
   startStorage(): WorkerLink {
-    const store = this.store;
+    const { store, retry } = this;
     const service = new StorageService({
       openStore: async () => ({ store, reason: null }),
       holdLock: async () => false,
-      retry: quickRetry,
+      retry,
     });
     this.storages.push(service);
     return this.#link<StorageMethods>('storage', service.handlers, () => undefined);
