@@ -12,6 +12,7 @@ import { setUpComposer } from './chat/composer.js';
 import { setUpContextMeter } from './chat/context-meter.js';
 import { setUpConversationList } from './conversations/list-view.js';
 import { Library } from './conversations/library.js';
+import { setUpConnection } from './offline/connection.js';
 import { registerServiceWorker, setUpInstall } from './offline/register.js';
 import { StoredModelJobs } from './models/jobs.js';
 import { ModelSession } from './models/model-session.js';
@@ -69,6 +70,7 @@ const actions = {
 
 setUpTheme();
 setUpInstall();
+setUpConnection();
 setUpBanner(store, actions);
 setUpChatView(store, actions);
 setUpProgressView(store, () => models.cancel());

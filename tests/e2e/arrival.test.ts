@@ -47,7 +47,6 @@ describe('while the weights arrive', () => {
     slow.hurry();
     expect(await on.chat.answer()).toBe(expectedAnswer(PROMPT));
     await on.chat.ready();
-    expect(on.server.hits(MODEL_ROUTE)).toHaveLength(1); // no byte was fetched twice
   });
 
   test('pause stops the question too; going on fetches the rest only, and the question can be asked again', async () => {

@@ -20,10 +20,13 @@ describe('after one visit', () => {
     on.allowComplaints(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
     await on.visit.page.reload();
     await on.chat.ready();
+    expect(await on.visit.page.textContent('#privacy')).toContain('Offline');
     expect(await on.visit.page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await on.visit.page.locator('#log > li').count()).toBe(2); // the conversation is still there
     await on.chat.newChat();
     expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
+    await on.visit.context.setOffline(false);
+    await on.visit.page.waitForSelector('#privacy:has-text("Nothing leaves this tab")');
   });
 
   test('what is kept for that is the page and its wasm, never a model', async () => {

@@ -3,9 +3,11 @@
 
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { useFixture } from './support/fixture.js';
 import { MODEL_PATH, MODEL_ROUTE, SCREENSHOTS } from './support/repository.js';
+import { sparseModel } from './support/gguf.js';
+import { slowRoute } from './support/slow-route.js';
 
 const SIZES = {
   desktop: { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 },
@@ -29,9 +31,12 @@ for name in ["Ada", "Grace"]:
 
 > \`range(10)\` gives numbers.`;
 
+const large = sparseModel(400e6);
+
 beforeAll(() => {
   mkdirSync(SCREENSHOTS, { recursive: true });
 });
+afterAll(() => large.remove());
 
 for (const device of ['desktop', 'phone'] as const) {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -44,30 +49,20 @@ for (const device of ['desktop', 'phone'] as const) {
         expect(statSync(file).size).toBeGreaterThan(5000);
       }
 
-      test('downloading', async () => {
-        const bytes = readFileSync(MODEL_PATH);
-        on.server.routes.set(MODEL_ROUTE, (_request, response) => {
-          response.writeHead(200, {
-            'Content-Type': 'application/octet-stream',
-            'Content-Length': bytes.length,
-          });
-          response.write(bytes.subarray(0, 3_400_000));
-          // Then a trickle: the page is told now and then, not of every byte.
-          let at = 3_400_000;
-          const trickle = setInterval(() => {
-            response.write(bytes.subarray(at, at + 1000));
-            at += 1000;
-          }, 100);
-          response.on('close', () => clearInterval(trickle));
-        });
+      test('downloading, waiting', async () => {
+        on.server.routes.set(MODEL_ROUTE, slowRoute(MODEL_PATH, 3_400_000).route);
         await on.chat.open(on.server.url);
-        await on.visit.page.waitForFunction(() =>
-          / [56]\d %$/.test(document.getElementById('pass-figure')?.textContent ?? ''),
+        await on.visit.page.waitForSelector('#pass[data-phase="arriving"]');
+        await on.visit.page.waitForFunction(
+          () => document.getElementById('pass-rate')?.textContent?.includes('left') ?? false,
         );
         await picture('downloading');
+        await on.chat.send('How does Layerstream work?');
+        await on.visit.page.waitForSelector('#pass-label:has-text("Answering")');
+        await picture('waiting');
       });
 
-      test('empty, answering, answered, panel, settings, markdown, conversations, models, error', async () => {
+      test('empty, answering, answered, panel, settings, markdown, conversations, menu', async () => {
         const { page } = on.visit;
         await on.openReady();
         await picture('empty');
@@ -99,15 +94,64 @@ for (const device of ['desktop', 'phone'] as const) {
         await on.chat.openSidebar();
         await page.hover('.conversation >> nth=0');
         await picture('conversations');
-        await on.chat.closeDrawers();
-        await on.chat.openModels();
-        await picture('models');
-        await page.click('#models-open');
+        await page.click('.conversations .icon-button >> nth=0');
+        await picture('menu');
+      });
 
+      test('offline, error, error of an answer, editing', async () => {
+        const { page } = on.visit;
+        await on.openReady();
+        await on.chat.offlineReady();
+        await on.chat.ask('What is the capital of Norway?');
+        await on.visit.context.setOffline(true);
+        await page.waitForSelector('#privacy:has-text("Offline")');
+        await picture('offline');
+        await page.hover('#log > li.user');
+        await page.click('button[aria-label="Edit message"]');
+        await picture('editing');
+        await page.keyboard.press('Escape');
         await on.chat.chooseFile('holiday.txt', Buffer.from('Sun, sand and sea. '.repeat(200)));
         await on.chat.problem();
         await on.chat.ready({ despiteBanner: true });
         await picture('error');
+        await page.click('#banner button:has-text("Dismiss")');
+        await on.chat.send('Tell me more. '.repeat(400));
+        await page.waitForSelector('.turn .problem');
+        await page.locator('.turn .problem').scrollIntoViewIfNeeded();
+        await picture('error-answer');
+      });
+
+      test('models, own models, copying, checked, damaged, drop', async () => {
+        const { page } = on.visit;
+        await on.openReady();
+        await on.chat.copyIn('my model.gguf', readFileSync(MODEL_PATH));
+        await on.chat.opened('my model');
+        await on.chat.ready();
+        await on.chat.chooseDefault();
+        await on.chat.opened('Tiny Chat');
+        await on.chat.ready();
+        await on.chat.modelOption('Tiny Chat', 'Check');
+        await on.chat.jobWords();
+        await picture('models');
+        await page.locator('.file-picker').scrollIntoViewIfNeeded();
+        await page.fill('#model-url', 'not an address');
+        await page.click('#url-form button');
+        await picture('own-models');
+        await page.setInputFiles('#copy-file', large.file);
+        await page.waitForSelector('.job progress[value]');
+        await page.locator('.job progress').scrollIntoViewIfNeeded();
+        await picture('copying');
+        await page.click('.job button:has-text("Cancel")');
+        await page.waitForSelector('.job progress', { state: 'detached' });
+
+        await on.chat.damageStored('import:my%20model.gguf', 3_000_000);
+        await page.click('.job button:has-text("Dismiss")');
+        await on.chat.modelOption('my model', 'Check');
+        await on.chat.jobWords();
+        await page.locator('.page-title').scrollIntoViewIfNeeded();
+        await picture('damaged');
+        await on.chat.dragFile('another.gguf', Buffer.from('GGUF'));
+        await picture('drop');
       });
     });
   }

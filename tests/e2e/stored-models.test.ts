@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // What can be done with models that are kept on the device: check and repair, copy in, save, and ask the browser to keep them.
 
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expectedAnswer } from './support/chat-page.js';
 import { useFixture } from './support/fixture.js';
+import { sparseModel } from './support/gguf.js';
 import { MODEL_FILE, MODEL_PATH, MODEL_ROUTE } from './support/repository.js';
 import { slowRoute } from './support/slow-route.js';
 
 const PROMPT = 'What is 7 plus 8?';
 const OTHER = '/elsewhere/other.gguf';
 const model = readFileSync(MODEL_PATH);
+
+const large = sparseModel(400e6);
+afterAll(() => large.remove());
 
 const on = useFixture();
 
@@ -36,7 +38,7 @@ async function storeOther(): Promise<void> {
 describe('check', () => {
   test('a sound model, while it is open: a sentence says so, and it still answers', async () => {
     await on.openReady();
-    await on.chat.modelOption('Layerstream Tiny Chat', 'Check');
+    await on.chat.modelOption('Tiny Chat', 'Check');
     expect(await on.chat.jobWords()).toBe('Checked. Every byte is as it was stored.');
     await on.visit.page.click('.job button:has-text("Dismiss")');
     await on.visit.page.waitForSelector('.job button', { state: 'detached' });
@@ -128,31 +130,19 @@ describe('copy in', () => {
     expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
   });
 
-  describe('of a large file', () => {
-    let folder: string;
-    let file: string;
-    beforeEach(() => {
-      folder = mkdtempSync(path.join(os.tmpdir(), 'layerstream-e2e-'));
-      file = path.join(folder, 'large.gguf');
-      writeFileSync(file, 'GGUF');
-      truncateSync(file, 400e6);
-    });
-    afterEach(() => rmSync(folder, { recursive: true }));
-
-    test('tells how far it is, and can be cancelled', async () => {
-      const { page } = on.visit;
-      await on.openReady();
-      await on.chat.openModels();
-      await page.setInputFiles('#copy-file', file);
-      await page.waitForFunction(() =>
-        /^Copying, \d+ of 400 MB$/.test(document.querySelector('.job-words')?.textContent ?? ''),
-      );
-      await page.click('.job button:has-text("Cancel")');
-      await page.waitForSelector('.job progress', { state: 'detached' });
-      await page.waitForSelector('.model-row:disabled:has-text("Not whole")');
-      await on.chat.modelOption('large', 'Delete');
-      await page.waitForSelector('.model-row:has-text("large")', { state: 'detached' });
-    });
+  test('tells how far it is, and can be cancelled', async () => {
+    const { page } = on.visit;
+    await on.openReady();
+    await on.chat.openModels();
+    await page.setInputFiles('#copy-file', large.file);
+    await page.waitForFunction(() =>
+      /^Copying, \d+ of 400 MB$/.test(document.querySelector('.job-words')?.textContent ?? ''),
+    );
+    await page.click('.job button:has-text("Cancel")');
+    await page.waitForSelector('.job progress', { state: 'detached' });
+    await page.waitForSelector('.model-row:disabled:has-text("Not whole")');
+    await on.chat.modelOption('large', 'Delete');
+    await page.waitForSelector('.model-row:has-text("large")', { state: 'detached' });
   });
 });
 
@@ -162,7 +152,7 @@ describe('save', () => {
     await on.openReady();
     const [download] = await Promise.all([
       on.visit.page.waitForEvent('download'),
-      on.chat.modelOption('Layerstream Tiny Chat', 'Save as a file'),
+      on.chat.modelOption('Tiny Chat', 'Save as a file'),
     ]);
     expect(download.suggestedFilename()).toBe(MODEL_FILE);
     expect(readFileSync(await download.path()).equals(model)).toBe(true);
@@ -177,7 +167,7 @@ describe('save', () => {
       Reflect.set(window, 'showSaveFilePicker', pick);
     });
     await on.openReady();
-    await on.chat.modelOption('Layerstream Tiny Chat', 'Save as a file');
+    await on.chat.modelOption('Tiny Chat', 'Save as a file');
     expect(await on.chat.jobWords()).toBe('Saved: 5.6 MB.');
     expect((await on.chat.storedFiles())[`saved-${MODEL_FILE}`]).toBe(model.length);
   });

@@ -35,6 +35,8 @@ export type {
   RequestOptions,
 } from './api/openai/types.js';
 export { renderChat } from './api/render-chat.js';
+export { samplingDefaults } from './api/sampling.js';
+export type { SamplingNumber } from './api/sampling.js';
 export type {
   Capabilities,
   ChatMessage,
@@ -74,6 +76,7 @@ export type {
   TokenLogprob,
   TokenLogprobs,
 } from './api/types.js';
+export { samplerNames } from './protocol/data.js';
 export {
   BadModelError,
   ChatTemplateError,

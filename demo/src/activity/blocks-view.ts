@@ -58,11 +58,11 @@ function showCells(strip: HTMLElement, state: Readonly<State>): void {
     if (cell.className !== name) cell.className = name;
   }
   const now = running ? `, computing block ${Math.min(running.block + 1, count)}` : '';
-  const here = arrived < count ? `${arrived} have arrived` : `${pinned} in memory`;
+  const here = arrived < count ? `about ${arrived} have arrived` : `${pinned} in memory`;
   strip.setAttribute('aria-label', `${plural(count, 'block')}, ${here}${now}`);
 }
 
-/** Blocks' worth of weights that is here. They are fetched in the order of a pass. */
+/** How many blocks' worth of weights is here: they are fetched in the order of a pass, with the embedding and the head. */
 function arrivedBlocks({ arrival }: Readonly<State>, count: number): number {
   if (!arrival) return count;
   return Math.floor((percent(arrival.loadedBytes, arrival.totalBytes) / 100) * count);
@@ -78,7 +78,7 @@ function captionOf(state: Readonly<State>): string {
   if (state.model.kind !== 'ready' || !state.memory) return '';
   const count = state.model.info.blockCount;
   if (state.arrival) {
-    return `Every word takes one walk through all blocks. ${arrivedBlocks(state, count)} of ${count} have arrived; an answer waits at the first that has not.`;
+    return `Every word takes one walk through all blocks. About ${arrivedBlocks(state, count)} of ${count} have arrived; an answer waits for the others.`;
   }
   const pinned = pinnedBlocks(state, count);
   if (pinned === count) return 'Every word takes one walk through all blocks. All of them are in memory.';

@@ -10,6 +10,7 @@ const HEIGHT = 44;
 const POINTS = 120;
 
 export interface Chart {
+  /** Hidden while there is nothing to draw. */
   element: HTMLElement;
   update(values: readonly number[]): void;
 }
@@ -33,9 +34,11 @@ export function makeChart(title: string, format: (value: number) => string): Cha
     svg,
     most,
   );
+  element.hidden = true;
   return {
     element,
     update(values) {
+      element.hidden = values.length === 0;
       const highest = Math.max(0, ...values);
       const points = pointsOf(values, highest);
       line.setAttribute('points', points.join(' '));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One line above the message field: what arrives or runs, and how fast. It is empty while nothing does.
 
+import type { PassProgress } from 'layerstream';
 import { isAnswering } from '../state.js';
 import type { Arrival, State, Store } from '../state.js';
 import { byId, setText } from '../ui/dom.js';
@@ -56,10 +57,15 @@ function labelOf(state: Readonly<State>, answering: boolean): string {
     return { starting: 'Looking for', download: 'Downloading', open: 'Opening' }[model.phase];
   }
   if (!answering) return arrival ? 'Downloading' : '';
-  const at = pass ? `block ${formatCount(pass.block)} of ${formatCount(pass.blockCount)}` : '';
+  const at = pass ? blockOf(pass) : '';
   if (arrival) return at ? `Answering as it arrives, ${at}` : 'Answering as it arrives';
   const doing = pass?.phase === 'decode' ? 'Writing' : 'Reading';
   return at ? `${doing}, ${at}` : doing;
+}
+
+/** The block at work; the output projection counts to the last one. */
+function blockOf({ block, blockCount }: PassProgress): string {
+  return `block ${formatCount(Math.min(block + 1, blockCount))} of ${formatCount(blockCount)}`;
 }
 
 function figureOf({ model, pass, decodeRate }: Readonly<State>, answering: boolean): string {

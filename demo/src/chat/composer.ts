@@ -71,7 +71,11 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
 
 function hintOf(state: Readonly<State>): string {
   if (state.model.kind === 'loading') return 'Sending waits for the model.';
-  if (state.arrival) return 'You can ask already: the answer comes as the weights arrive.';
+  if (state.arrival) {
+    return isAnswering(state)
+      ? 'The answer comes as the weights arrive.'
+      : 'You can ask already: the answer comes as the weights arrive.';
+  }
   if (state.model.kind === 'none') return 'Choose a model under “Model” to go on.';
   return isDefaultModel(state.choice.source)
     ? 'A toy model: small, quick and often wrong.'

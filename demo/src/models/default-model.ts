@@ -12,7 +12,7 @@ export interface Suggestion {
 const url = new URL('models/tinychat/tinychat-q8_0.gguf', document.baseURI).href;
 
 export const DEFAULT_MODEL: { source: Source; note: string } = {
-  source: { kind: 'url', url, label: 'Layerstream Tiny Chat' },
+  source: { kind: 'url', url, label: 'Tiny Chat' },
   note: 'A toy of 5.2 million parameters, made by this project. It knows a narrow set of simple things and is often wrong outside them.',
 };
 

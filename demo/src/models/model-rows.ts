@@ -78,20 +78,22 @@ function openFacts({ model, arrival }: Readonly<State>): string {
     `context of ${plural(info.contextLength, 'token')}`,
   ];
   const state = arrival ? 'downloading' : where;
-  return [formatBytes(info.fileBytes), ...shape, state].join(' · ');
+  // A dot stays with what is before it.
+  return [formatBytes(info.fileBytes), ...shape, state].join('\u00a0· ');
 }
 
 function makeRow(row: Row, actions: ModelActions, jobs: JobSlots): HTMLLIElement {
   const { source, label, facts, isOpen, stored } = row;
+  const name = make('span', { class: 'model-row-name', text: label });
+  if (isOpen) name.append(make('span', { class: 'badge', text: 'open' }));
   const words = make(
     'span',
     { class: 'model-row-words' },
-    make('span', { class: 'model-row-name', text: label }),
+    name,
     make('span', { class: 'model-row-facts', text: facts }),
   );
   const attributes = { 'aria-pressed': String(isOpen) };
   const button = make('button', { type: 'button', class: 'model-row', attributes }, words);
-  if (isOpen) button.append(make('span', { class: 'badge', text: 'open' }));
   button.addEventListener('click', () => actions.choose(source));
   button.disabled = stored !== null && isImported(stored.url) && !stored.complete;
   const item = make('li', {}, button);

@@ -16,7 +16,6 @@ export async function registerServiceWorker(): Promise<void> {
     await workers.register(new URL('sw.js', document.baseURI));
     await workers.ready;
     document.documentElement.dataset['offline'] = 'ready';
-    byId('privacy', HTMLElement).title += ' It also works without a network.';
   } catch {
     // A private window, or storage that is full: the page goes on as one that needs its server.
   }

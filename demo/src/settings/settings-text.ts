@@ -2,21 +2,10 @@
 // Settings that are lists, as people type them. Each function throws an Error whose message is a sentence for the
 // person who typed.
 
+import { samplerNames } from 'layerstream';
 import type { SamplerName } from 'layerstream';
 
-const SAMPLERS: readonly SamplerName[] = [
-  'penalties',
-  'dry',
-  'top_n_sigma',
-  'top_k',
-  'typ_p',
-  'top_p',
-  'min_p',
-  'xtc',
-  'temperature',
-];
-
-export const SAMPLER_NAMES = SAMPLERS.join(', ');
+export const SAMPLER_NAMES = samplerNames.join(', ');
 
 /** One text a line; \n, \t and \\ stand for a line break, a tab and a backslash. */
 export function parseTexts(text: string): string[] {
@@ -54,7 +43,7 @@ export function parseBiases(text: string): Record<number, number> {
 
 export function parseSamplers(text: string): SamplerName[] {
   return words(text).map((word) => {
-    const known = SAMPLERS.find((name) => name === word);
+    const known = samplerNames.find((name) => name === word);
     if (known === undefined) throw new Error(`“${word}” is not a step. Steps are ${SAMPLER_NAMES}.`);
     return known;
   });

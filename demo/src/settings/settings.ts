@@ -2,34 +2,12 @@
 // How answers are drawn: everything the package can be asked for, presets, and what is kept in localStorage. Lists are
 // kept as the text the person typed; settings-text.ts reads them.
 
-import type { GenerateOptions, SamplingOptions } from 'layerstream';
+import { samplingDefaults } from 'layerstream';
+import type { GenerateOptions, SamplingNumber } from 'layerstream';
 import { parseBiases, parseIds, parseSamplers, parseTexts } from './settings-text.js';
 
 /** Names of the package's options that are plain numbers. */
-export type NumberSetting =
-  | 'temperature'
-  | 'dynatempRange'
-  | 'dynatempExponent'
-  | 'topK'
-  | 'topP'
-  | 'minP'
-  | 'typicalP'
-  | 'topNSigma'
-  | 'xtcProbability'
-  | 'xtcThreshold'
-  | 'dryMultiplier'
-  | 'dryBase'
-  | 'dryAllowedLength'
-  | 'dryLastN'
-  | 'repeatPenalty'
-  | 'repeatLastN'
-  | 'frequencyPenalty'
-  | 'presencePenalty'
-  | 'mirostat'
-  | 'mirostatTau'
-  | 'mirostatEta'
-  | 'maxTokens'
-  | 'keepTokens';
+export type NumberSetting = SamplingNumber | 'maxTokens' | 'keepTokens';
 
 export type TextSetting = 'stop' | 'drySequenceBreakers' | 'logitBias' | 'bannedTokens' | 'samplers';
 
@@ -41,27 +19,7 @@ export interface Settings extends Record<NumberSetting, number>, Record<TextSett
 
 /** Greedy, nothing cut off: the same answer on every device. */
 export const DEFAULT_SETTINGS: Readonly<Settings> = {
-  temperature: 0,
-  dynatempRange: 0,
-  dynatempExponent: 1,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  typicalP: 1,
-  topNSigma: -1,
-  xtcProbability: 0,
-  xtcThreshold: 0.1,
-  dryMultiplier: 0,
-  dryBase: 1.75,
-  dryAllowedLength: 2,
-  dryLastN: -1,
-  repeatPenalty: 1,
-  repeatLastN: 64,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  mirostat: 0,
-  mirostatTau: 5,
-  mirostatEta: 0.1,
+  ...samplingDefaults,
   maxTokens: 1024,
   keepTokens: 4,
   stop: '',
@@ -74,7 +32,7 @@ export const DEFAULT_SETTINGS: Readonly<Settings> = {
 };
 
 /** What a preset sets; the lengths, the seed and the texts stay as they are. */
-type PresetSettings = Partial<Record<keyof SamplingOptions & NumberSetting, number>>;
+type PresetSettings = Readonly<Record<SamplingNumber, number>>;
 
 export interface Preset {
   id: string;
@@ -83,30 +41,24 @@ export interface Preset {
   settings: PresetSettings;
 }
 
-const OFF: PresetSettings = Object.fromEntries(
-  Object.entries(DEFAULT_SETTINGS).filter(
-    ([key, value]) => typeof value === 'number' && key !== 'maxTokens' && key !== 'keepTokens',
-  ),
-);
-
 export const PRESETS: readonly Preset[] = [
   {
     id: 'precise',
     label: 'Precise',
     note: 'Always the likeliest word: the same answer every time.',
-    settings: OFF,
+    settings: samplingDefaults,
   },
   {
     id: 'balanced',
     label: 'Balanced',
     note: 'Some variety, nothing far-fetched. Good for most chats.',
-    settings: { ...OFF, temperature: 0.7, topP: 0.95, minP: 0.05 },
+    settings: { ...samplingDefaults, temperature: 0.7, topP: 0.95, minP: 0.05 },
   },
   {
     id: 'creative',
     label: 'Creative',
     note: 'Surprising words, and repeats are discouraged. Good for stories.',
-    settings: { ...OFF, temperature: 1.1, minP: 0.05, xtcProbability: 0.3, dryMultiplier: 0.8 },
+    settings: { ...samplingDefaults, temperature: 1.1, minP: 0.05, xtcProbability: 0.3, dryMultiplier: 0.8 },
   },
 ];
 

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { JSHandle, Page } from 'playwright-core';
 import { MODELS, MODEL_FILE } from './repository.js';
 
 interface RecordedChat {
@@ -190,8 +190,8 @@ export class ChatPage {
     await this.nextFrame();
   }
 
-  /** Drags a file over the page and drops it on one of the two fields that then appear. */
-  async dropFile(name: string, bytes: Uint8Array, field: string): Promise<void> {
+  /** Drags a file over the page, so that the two fields to drop it on appear. */
+  async dragFile(name: string, bytes: Uint8Array): Promise<JSHandle<DataTransfer>> {
     const transfer = await this.page.evaluateHandle(
       ([fileName, content]) => {
         const dataTransfer = new DataTransfer();
@@ -202,7 +202,12 @@ export class ChatPage {
       [name, Buffer.from(bytes).toString('base64')] as const,
     );
     await this.page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
-    await this.page.waitForSelector(field, { state: 'visible' });
+    await this.page.waitForSelector('#drop-fields', { state: 'visible' });
+    return transfer;
+  }
+
+  async dropFile(name: string, bytes: Uint8Array, field: '#drop-open' | '#drop-copy'): Promise<void> {
+    const transfer = await this.dragFile(name, bytes);
     await this.page.dispatchEvent(field, 'drop', { dataTransfer: transfer });
     await this.nextFrame();
   }

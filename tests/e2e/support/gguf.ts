@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A GGUF file written by hand: version 3, the given text metadata, no tensors.
+// GGUF files written by hand.
 
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** A file that begins like a model and is otherwise a hole of `bytes`, for what takes a while. */
+export function sparseModel(bytes: number): { file: string; remove(): void } {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'layerstream-e2e-'));
+  const file = path.join(folder, 'large.gguf');
+  writeFileSync(file, 'GGUF');
+  truncateSync(file, bytes);
+  return { file, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** Version 3, the given text metadata, no tensors. */
 export function ggufWithMetadata(metadata: Record<string, string>): Uint8Array {
   const parts: Buffer[] = [
     Buffer.from('GGUF', 'latin1'),

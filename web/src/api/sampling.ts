@@ -6,7 +6,19 @@ import { createError, type LayerstreamError } from '../errors.js';
 import { samplerNames, type SamplingSettings } from '../protocol/data.js';
 import type { SamplingOptions } from './types.js';
 
-const defaults: SamplingSettings = {
+/** Settings that are plain numbers. */
+export type SamplingNumber = Exclude<
+  keyof SamplingSettings,
+  'seed' | 'drySequenceBreakers' | 'logitBias' | 'bannedTokens' | 'samplers'
+>;
+
+/**
+ * What each of these settings is where it is not given: everything off, greedy.
+ *
+ * @example
+ * const { temperature, topP } = samplingDefaults; // 0 and 1
+ */
+export const samplingDefaults: Readonly<Record<SamplingNumber, number>> = {
   temperature: 0,
   dynatempRange: 0,
   dynatempExponent: 1,
@@ -28,6 +40,10 @@ const defaults: SamplingSettings = {
   mirostat: 0,
   mirostatTau: 5,
   mirostatEta: 0.1,
+};
+
+const defaults: SamplingSettings = {
+  ...samplingDefaults,
   seed: 0,
   drySequenceBreakers: ['\n', ':', '"', '*'],
   logitBias: [],

@@ -113,7 +113,12 @@ export interface Extent {
   bytes: number;
 }
 
-/** Steps of the sampling chain, in their usual order; the field's names (engine/sampler/config.h). */
+/**
+ * Steps of the sampling chain, in their usual order; the field's names (engine/sampler/config.h).
+ *
+ * @example
+ * const withoutXtc = samplerNames.filter((name) => name !== 'xtc'); // for the option `samplers`
+ */
 export const samplerNames = [
   'penalties',
   'dry',

@@ -3,7 +3,13 @@
 
 import { createError } from '../../errors.js';
 import type { FinishReason, Generation, GenerationChunk, GenerationStats } from '../types.js';
-import type { AnsweringModel, CompletionStream, CompletionUsage, RequestOptions } from './types.js';
+import type {
+  AnsweringModel,
+  ChatCompletionParams,
+  CompletionStream,
+  CompletionUsage,
+  RequestOptions,
+} from './types.js';
 
 let answers = 0;
 
@@ -53,7 +59,7 @@ export class TokenTexts {
 }
 
 /** A stream whose controller, whose reader's leaving, and whose caller's signal all end the answer. */
-export function streamOf<Chunk>(
+function streamOf<Chunk>(
   options: RequestOptions,
   answer: (signal: AbortSignal) => Generation,
   chunksOf: (generation: Generation) => AsyncIterable<Chunk>,
@@ -72,7 +78,24 @@ export interface WholeAnswer {
   stats: GenerationStats;
 }
 
-export async function wholeAnswer(generation: Generation): Promise<WholeAnswer> {
+/** An answer as `params` ask for it: as a stream of chunks, or whole. */
+export async function respond<Whole, Chunk>(
+  params: Pick<ChatCompletionParams, 'stream' | 'stream_options'>,
+  options: RequestOptions,
+  start: (signal?: AbortSignal) => Generation,
+  shape: {
+    chunks: (generation: Generation, withUsage: boolean) => AsyncIterable<Chunk>;
+    whole: (answer: WholeAnswer) => Promise<Whole>;
+  },
+): Promise<Whole | CompletionStream<Chunk>> {
+  if (params.stream !== true) {
+    return shape.whole(await wholeAnswer(start()));
+  }
+  const withUsage = params.stream_options?.include_usage === true;
+  return streamOf(options, start, (generation) => shape.chunks(generation, withUsage));
+}
+
+async function wholeAnswer(generation: Generation): Promise<WholeAnswer> {
   const chunks: GenerationChunk[] = [];
   for await (const chunk of generation) {
     chunks.push(chunk);

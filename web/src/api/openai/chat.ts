@@ -2,7 +2,7 @@
 // chat.completions.create.
 
 import type { ChatOptions, Generation, GenerationChunk } from '../types.js';
-import { identity, reasonOf, streamOf, TokenTexts, usageOf, wholeAnswer } from './answers.js';
+import { identity, reasonOf, respond, TokenTexts, usageOf } from './answers.js';
 import { checkParams, generateOptions, notSupported } from './params.js';
 import type {
   AnsweringModel,
@@ -56,20 +56,21 @@ export async function createChatCompletion(
   const base = identity('chatcmpl', params.model, model.info.name);
   const texts = new TokenTexts(model);
   const settings = chatOptions(params, options);
-  if (params.stream === true) {
-    const withUsage = params.stream_options?.include_usage === true;
-    const answer = (signal: AbortSignal): Generation => model.chat(params.messages, { ...settings, signal });
-    return streamOf(options, answer, (generation) => chunksOf(generation, base, texts, withUsage));
-  }
-  const { text, chunks, finishReason, stats } = await wholeAnswer(model.chat(params.messages, settings));
-  const logprobs = params.logprobs === true ? chunks.flatMap((chunk) => chunk.logprobs ?? []) : undefined;
-  const choice = {
-    index: 0,
-    message: { role: 'assistant' as const, content: text, refusal: null },
-    logprobs: await logprobsOf(logprobs === undefined ? {} : { logprobs }, texts),
-    finish_reason: reasonOf(finishReason),
-  };
-  return { ...base, object: 'chat.completion', choices: [choice], usage: usageOf(stats) };
+  const start = (signal?: AbortSignal): Generation =>
+    model.chat(params.messages, signal === undefined ? settings : { ...settings, signal });
+  return respond(params, options, start, {
+    chunks: (generation, withUsage) => chunksOf(generation, base, texts, withUsage),
+    whole: async ({ text, chunks, finishReason, stats }) => {
+      const logprobs = params.logprobs === true ? chunks.flatMap((chunk) => chunk.logprobs ?? []) : undefined;
+      const choice = {
+        index: 0,
+        message: { role: 'assistant' as const, content: text, refusal: null },
+        logprobs: await logprobsOf(logprobs === undefined ? {} : { logprobs }, texts),
+        finish_reason: reasonOf(finishReason),
+      };
+      return { ...base, object: 'chat.completion' as const, choices: [choice], usage: usageOf(stats) };
+    },
+  });
 }
 
 async function* chunksOf(

@@ -2,7 +2,7 @@
 // completions.create.
 
 import type { CompleteOptions, Generation, GenerationChunk } from '../types.js';
-import { identity, reasonOf, streamOf, TokenTexts, usageOf, wholeAnswer } from './answers.js';
+import { identity, reasonOf, respond, TokenTexts, usageOf } from './answers.js';
 import { checkParams, generateOptions, notSupported } from './params.js';
 import type {
   AnsweringModel,
@@ -79,21 +79,22 @@ export async function createCompletion(
   if (typeof params.logprobs === 'number') {
     settings.logprobs = params.logprobs;
   }
-  if (params.stream === true) {
-    const withUsage = params.stream_options?.include_usage === true;
-    const answer = (signal: AbortSignal): Generation => model.complete(prompt, { ...settings, signal });
-    return streamOf(options, answer, (generation) => chunksOf(generation, base, texts, withUsage));
-  }
-  const { text, chunks, finishReason, stats } = await wholeAnswer(model.complete(prompt, settings));
-  const all =
-    settings.logprobs === undefined ? {} : { logprobs: chunks.flatMap((chunk) => chunk.logprobs ?? []) };
-  const choice = {
-    index: 0,
-    text,
-    logprobs: await logprobsOf(all, texts, 0),
-    finish_reason: reasonOf(finishReason),
-  };
-  return { ...base, object: 'text_completion', choices: [choice], usage: usageOf(stats) };
+  const start = (signal?: AbortSignal): Generation =>
+    model.complete(prompt, signal === undefined ? settings : { ...settings, signal });
+  return respond(params, options, start, {
+    chunks: (generation, withUsage) => chunksOf(generation, base, texts, withUsage),
+    whole: async ({ text, chunks, finishReason, stats }) => {
+      const all =
+        settings.logprobs === undefined ? {} : { logprobs: chunks.flatMap((chunk) => chunk.logprobs ?? []) };
+      const choice = {
+        index: 0,
+        text,
+        logprobs: await logprobsOf(all, texts, 0),
+        finish_reason: reasonOf(finishReason),
+      };
+      return { ...base, object: 'text_completion' as const, choices: [choice], usage: usageOf(stats) };
+    },
+  });
 }
 
 async function* chunksOf(
