@@ -35,7 +35,7 @@ export type {
   RequestOptions,
 } from './api/openai/types.js';
 export { renderChat } from './api/render-chat.js';
-export { samplingDefaults } from './api/sampling.js';
+export { samplerNames, samplingDefaults } from './api/sampling.js';
 export type { SamplingNumber } from './api/sampling.js';
 export type {
   Capabilities,
@@ -76,7 +76,6 @@ export type {
   TokenLogprob,
   TokenLogprobs,
 } from './api/types.js';
-export { samplerNames } from './protocol/data.js';
 export {
   BadModelError,
   ChatTemplateError,

@@ -6,6 +6,8 @@ import { createError, type LayerstreamError } from '../errors.js';
 import { samplerNames, type SamplingSettings } from '../protocol/data.js';
 import type { SamplingOptions } from './types.js';
 
+export { samplerNames };
+
 /** Settings that are plain numbers. */
 export type SamplingNumber = Exclude<
   keyof SamplingSettings,
