@@ -69,6 +69,28 @@ describe('while the weights arrive', () => {
     expect(await on.chat.answer()).toBe(expectedAnswer(PROMPT));
   });
 
+  test('a server that stops handing it out is a sentence; trying again goes on', async () => {
+    on.allowComplaints(/Failed to load resource|ERR_/);
+    const { page } = on.visit;
+    await on.chat.send(PROMPT);
+    on.server.routes.set(MODEL_ROUTE, (_request, response) => response.writeHead(404).end());
+    slow.cut();
+    const problem = await on.chat.problem();
+    expect(problem.code).toBe('http_status');
+    expect(problem.words).toContain('The server did not hand out the model.');
+    await page.waitForSelector('#log > li.assistant[data-status="failed"]');
+
+    slow.hurry();
+    on.server.routes.set(MODEL_ROUTE, slow.route);
+    await page.click('#banner button:has-text("Try again")');
+    await on.chat.nextFrame();
+    await on.chat.ready();
+    expect(on.server.hits(MODEL_ROUTE).at(-1)?.range).toMatch(/^bytes=[1-9]/);
+    await page.click('#log button:has-text("Ask again")');
+    await on.chat.nextFrame();
+    expect(await on.chat.answer()).toBe(expectedAnswer(PROMPT));
+  });
+
   test('another model can be chosen meanwhile; coming back goes on', async () => {
     const { page } = on.visit;
     await on.chat.openModels();

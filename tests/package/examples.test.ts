@@ -77,7 +77,7 @@ function commentedExamples(): Example[] {
 }
 
 const known = new Map<string, string[]>();
-/** Functions and classes that an entry exports. */
+/** Functions, classes and constants that an entry exports. */
 function exportedValues(entry: string): string[] {
   const names = known.get(entry);
   if (names === undefined) throw new Error(`${entry} was not looked at`);
@@ -134,13 +134,13 @@ describe('examples', () => {
     expect(compile([...inDocuments, ...inComments])).toEqual([]);
   }, 180_000);
 
-  test('are there for every function and class', () => {
+  test('are there for every function, class and constant', () => {
     const texts = declarations().map(({ text }) => text);
     const without = Object.values(ENTRIES)
       .flatMap(exportedValues)
       .filter((name) => {
         const declared = new RegExp(
-          `@example\\n(?:(?!\\*/)[\\s\\S])*\\*/\\nexport declare (?:function|class) ${name}\\b`,
+          `@example\\n(?:(?!\\*/)[\\s\\S])*\\*/\\nexport declare (?:function|class|const) ${name}\\b`,
         );
         return !texts.some((text) => declared.test(text));
       });

@@ -2,12 +2,15 @@
 // A server that sends a file's first bytes at once and the rest drop by drop, until it is told to hurry. It knows ranges.
 
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import type { Route } from './server.js';
 
 export interface SlowRoute {
   route: Route;
   /** From now on everything is sent at once, what is on its way too. */
   hurry(): void;
+  /** Breaks off what is on its way. */
+  cut(): void;
 }
 
 /** Enough to keep the page told, and the connection alive. */
@@ -18,6 +21,7 @@ const DROP_EVERY_MS = 100;
 export function slowRoute(file: string, quickBytes: number): SlowRoute {
   const bytes = readFileSync(file);
   const rush: (() => void)[] = [];
+  const open = new Set<ServerResponse>();
   let isQuick = false;
 
   const route: Route = (request, response) => {
@@ -45,6 +49,7 @@ export function slowRoute(file: string, quickBytes: number): SlowRoute {
       response.end();
     };
     const drops = setInterval(() => send(at + DROP_BYTES), DROP_EVERY_MS);
+    open.add(response);
     response.on('close', () => clearInterval(drops));
     send(Math.max(start, quickBytes));
     rush.push(() => {
@@ -56,6 +61,9 @@ export function slowRoute(file: string, quickBytes: number): SlowRoute {
     hurry() {
       isQuick = true;
       for (const send of rush) send();
+    },
+    cut() {
+      for (const response of open) response.destroy();
     },
   };
 }

@@ -10,7 +10,7 @@ export { samplerNames };
 
 /** Settings that are plain numbers. */
 export type SamplingNumber = Exclude<
-  keyof SamplingSettings,
+  keyof SamplingOptions,
   'seed' | 'drySequenceBreakers' | 'logitBias' | 'bannedTokens' | 'samplers'
 >;
 
