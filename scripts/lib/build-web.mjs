@@ -53,7 +53,7 @@ async function bundleParts() {
   await bundleInPlace('chat/jinja.js', { minify: true, banner });
   // A worker that imports forty files, four deep, starts four round trips later.
   for (const worker of ['engine', 'storage'])
-    await bundleInPlace(`worker/${worker}-worker.js`, { external: ['../wasm/*'] });
+    await bundleInPlace(`worker/${worker}-worker.js`, { external: ['../wasm/*', './tab-turns.js'] });
   await bundleInPlace('isolation-service-worker.js', { format: 'iife' });
   rmSync(path.join(distDir, 'isolation-service-worker.d.ts'));
 }

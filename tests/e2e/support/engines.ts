@@ -18,7 +18,7 @@ const system = (await import(
   pathToFileURL(inRepository('scripts', 'lib', 'setup-system.mjs')).href
 )) as SystemModule;
 
-type Driver = Pick<WebDriver, 'goto' | 'evaluate'>;
+type Driver = Pick<WebDriver, 'goto' | 'evaluate'> & { closeTab?(): Promise<void> };
 type Package = typeof import('layerstream');
 
 /** Functions that are run in it name nothing from outside themselves; arguments and results are JSON. */
@@ -31,6 +31,11 @@ export class Tab {
 
   goto(url: string): Promise<void> {
     return this.#driver.goto(url);
+  }
+
+  /** Where there can be others. */
+  async close(): Promise<void> {
+    await this.#driver.closeTab?.();
   }
 
   run<Argument, Result>(work: (argument: Argument) => Promise<Result>, argument: Argument): Promise<Result> {
@@ -79,12 +84,14 @@ export interface BrowserEngine {
 interface ScriptedPage {
   goto(url: string): Promise<unknown>;
   evaluate(expression: string): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 const scripted = (page: ScriptedPage): Tab =>
   new Tab({
     goto: async (url) => void (await page.goto(url)),
     evaluate: (expression) => page.evaluate(expression),
+    closeTab: () => page.close(),
   });
 
 export const CHROMIUM: BrowserEngine = {

@@ -49,9 +49,14 @@ export class StorageTab {
     this.page = new Client<StorageMethods>(port1);
   }
 
-  acquire(url: string, how: Partial<AcquireOptions> = {}, signal?: AbortSignal): Promise<Acquired> {
+  acquire(
+    url: string,
+    how: Partial<AcquireOptions> = {},
+    signal?: AbortSignal,
+    onProgress?: (progress: LoadProgress) => void,
+  ): Promise<Acquired> {
     const params = { source: { kind: 'url', url }, options: { ...usual, ...how } } as const;
-    return within(20_000, this.page.call('acquire', params, { signal }), 'acquire');
+    return within(20_000, this.page.call('acquire', params, { signal, onProgress }), 'acquire');
   }
 
   follow(modelId: number, onProgress?: (progress: LoadProgress) => void): Promise<null> {

@@ -88,13 +88,31 @@ export class ModelFiles {
 
   /** Throws what the file system throws; a complete model that somebody else holds exclusively is read beside it. */
   static async open(folder: ModelFolder, kind: StorageKind, manifest: Manifest): Promise<ModelFiles> {
+    const files = await ModelFiles.#found(folder, kind, manifest);
+    await files.#openParts(files.isComplete ? 'read-only' : 'readwrite');
+    return files;
+  }
+
+  /** null, and no file was opened, while ranges are missing. */
+  static async openWhole(
+    folder: ModelFolder,
+    kind: StorageKind,
+    manifest: Manifest,
+  ): Promise<ModelFiles | null> {
+    const files = await ModelFiles.#found(folder, kind, manifest);
+    if (!files.isComplete) {
+      return null;
+    }
+    await files.#openParts('read-only');
+    return files;
+  }
+
+  static async #found(folder: ModelFolder, kind: StorageKind, manifest: Manifest): Promise<ModelFiles> {
     const grid = new RangeGrid(
       manifest.parts.map((part) => part.bytes),
       manifest.rangeBytes,
     );
-    const files = new ModelFiles(folder, kind, manifest, await readState(folder, manifest, grid));
-    await files.#openParts(files.isComplete ? 'read-only' : 'readwrite');
-    return files;
+    return new ModelFiles(folder, kind, manifest, await readState(folder, manifest, grid));
   }
 
   get state(): StoredState {

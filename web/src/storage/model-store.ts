@@ -91,19 +91,13 @@ export class ModelStore {
   }
 
   /** null: absent. storage_busy: somebody else holds it exclusively. */
-  async open(url: string): Promise<ModelFiles | null> {
-    try {
-      const folder = await this.#backend.folder(await folderName(url), false);
-      const manifest = folder === null ? null : await this.#manifest(folder);
-      if (folder === null || manifest?.url !== url) {
-        return null;
-      }
-      const files = await ModelFiles.open(folder, this.kind, manifest);
-      files.closeAfter(this.#noteUse(folder));
-      return files;
-    } catch (error) {
-      throw storageError(error, url);
-    }
+  open(url: string): Promise<ModelFiles | null> {
+    return this.#openBy(ModelFiles.open, url);
+  }
+
+  /** null: absent, or ranges are missing. Disturbs nobody who is storing it. */
+  openWhole(url: string): Promise<ModelFiles | null> {
+    return this.#openBy(ModelFiles.openWhole, url);
   }
 
   /** Begins to store `url`, instead of what may be there. storage_busy while somebody else has it open. */
@@ -143,6 +137,24 @@ export class ModelStore {
       await this.#cleared(url);
       await this.#backend.removeFolder(name);
       return true;
+    } catch (error) {
+      throw storageError(error, url);
+    }
+  }
+
+  async #openBy(
+    open: (folder: ModelFolder, kind: StorageKind, manifest: Manifest) => Promise<ModelFiles | null>,
+    url: string,
+  ): Promise<ModelFiles | null> {
+    try {
+      const folder = await this.#backend.folder(await folderName(url), false);
+      const manifest = folder === null ? null : await this.#manifest(folder);
+      if (folder === null || manifest?.url !== url) {
+        return null;
+      }
+      const files = await open(folder, this.kind, manifest);
+      files?.closeAfter(this.#noteUse(folder));
+      return files;
     } catch (error) {
       throw storageError(error, url);
     }

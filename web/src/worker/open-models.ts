@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: MIT
 // The models that are open in the storage worker, by number. Models of the store are shared by their users; their
-// downloads live as long as somebody uses them.
+// downloads live as long as somebody uses them. While ranges are missing, the model is written by one tab at a time.
 
 import { SerialQueue } from '../async.js';
 import { beginDownload, type BeginOptions } from '../download/begin.js';
 import { LiveModel } from '../download/live-model.js';
 import { ModelDownload } from '../download/model-download.js';
+import { delay } from '../download/retry.js';
 import { createError, LayerstreamError } from '../errors.js';
 import type { AcquireOptions } from '../protocol/methods.js';
+import { MemoryBackend } from '../storage/memory-folder.js';
 import type { ModelFiles } from '../storage/model-files.js';
-import type { ModelStore } from '../storage/model-store.js';
+import { ModelStore } from '../storage/model-store.js';
 import type { ModelReader } from '../storage/store-types.js';
+import type { ModelTurn, TabTurns } from './tab-turns.js';
 
 export interface OpenModel {
   readonly reader: ModelReader;
   /** null: files of the user, which are not shared. */
   readonly live: LiveModel | null;
   readonly sha256: readonly string[];
+  /** null: no other tab can want to write it. */
+  readonly turn: ModelTurn | null;
   references: number;
 }
+
+const [busyAttempts, busyDelayMs] = [20, 50];
+/** A large vocabulary, and what a server without ranges sends of a small model. */
+const maxHeaderBytes = 256 << 20;
 
 /** Models that came from files; they cannot be fetched. */
 const isFetchable = (url: string): boolean => /^(https?|blob|data):/.test(url);
@@ -27,7 +36,13 @@ export class OpenModels {
   readonly #models = new Map<number, OpenModel>();
   /** Per URL: opening, closing and removing happen one after another. */
   readonly #queues = new Map<string, SerialQueue>();
+  readonly #turns: (() => Promise<TabTurns>) | null;
   #nextId = 1;
+
+  /** `turns`: null where no other tab has the same store. */
+  constructor(turns: (() => Promise<TabTurns>) | null = null) {
+    this.#turns = turns;
+  }
 
   get count(): number {
     return this.#models.size;
@@ -56,24 +71,23 @@ export class OpenModels {
   }
 
   addFiles(reader: ModelReader): number {
-    return this.#add({ reader, live: null, sha256: [], references: 1 });
+    return this.#add({ reader, live: null, sha256: [], turn: null, references: 1 });
   }
 
   /** Opens or shares a model of the store. In turn. */
   async acquire(
     store: ModelStore,
     url: string,
-    { fetch, verifyReads, sha256 }: AcquireOptions,
+    options: AcquireOptions,
     begin: BeginOptions,
   ): Promise<number> {
-    const modelId = this.#share(url) ?? this.#addLive(await openLive(store, url, fetch, begin), sha256);
-    const { live } = this.require(modelId);
-    if (live !== null && verifyReads === 'always') {
-      live.verifyReads = verifyReads;
+    const modelId = this.#share(store, url) ?? (await this.#open(store, url, options, begin));
+    const { live, turn } = this.require(modelId);
+    if (live !== null && options.verifyReads === 'always') {
+      live.verifyReads = options.verifyReads;
     }
-    if (fetch === 'all') {
-      // Whoever follows hears of failures.
-      live?.whole(sha256.length > 0 ? sha256 : undefined).catch(() => undefined);
+    if (live !== null && options.fetch === 'all') {
+      fetchAll(live, turn, options.sha256);
     }
     if (begin.signal.aborted) {
       await this.close(store, modelId);
@@ -91,13 +105,45 @@ export class OpenModels {
     model.references -= 1;
     if (model.references === 0) {
       this.#models.delete(modelId);
+      model.turn?.leave();
       await model.reader.close();
       await removeEmpty(store, model.live?.files ?? null);
+      model.turn?.release();
     }
   }
 
-  #addLive(live: LiveModel, sha256: readonly string[]): number {
-    return this.#add({ reader: live, live, sha256, references: 1 });
+  async #open(
+    store: ModelStore,
+    url: string,
+    { fetch, sha256 }: AcquireOptions,
+    begin: BeginOptions,
+  ): Promise<number> {
+    const add = (live: LiveModel, turn: ModelTurn | null): number =>
+      this.#add({ reader: live, live, sha256, turn, references: 1 });
+    if (this.#turns === null || store.kind !== 'opfs') {
+      return add(await openLive(store, url, fetch, begin), null);
+    }
+    const files = await store.openWhole(url);
+    if (files !== null && files.wholeIsGood !== false) {
+      return add(liveOf(files, begin), null);
+    }
+    await files?.close();
+    const turns = await this.#turns();
+    const turn = await (fetch === 'all' ? turns.take(url, begin) : turns.tryTake(url));
+    if (turn === null) {
+      // Another tab is storing it: what little is wanted is not worth the wait.
+      return add(await openLive(headerStore(), url, fetch, begin), null);
+    }
+    try {
+      const live = await openLive(store, url, fetch, begin);
+      if (live.files.isComplete) {
+        turn.release();
+      }
+      return add(live, turn);
+    } catch (error) {
+      turn.release();
+      throw error;
+    }
   }
 
   #add(model: OpenModel): number {
@@ -107,9 +153,9 @@ export class OpenModels {
   }
 
   /** One more reference to a model of the same URL: handles are exclusive in some browsers. */
-  #share(url: string): number | null {
+  #share(store: ModelStore, url: string): number | null {
     for (const [modelId, model] of this.#models) {
-      if (model.live?.files.url === url) {
+      if (model.live?.files.url === url && model.live.kind === store.kind) {
         model.references += 1;
         return modelId;
       }
@@ -120,9 +166,32 @@ export class OpenModels {
 
 /** A download that has brought nothing leaves nothing. */
 async function removeEmpty(store: ModelStore, files: ModelFiles | null): Promise<void> {
-  if (files !== null && files.verifiedBytes === 0) {
+  if (files !== null && files.verifiedBytes === 0 && files.kind === store.kind) {
     await store.remove(files.url).catch(() => undefined);
   }
+}
+
+const liveOf = (files: ModelFiles, begin: BeginOptions): LiveModel =>
+  new LiveModel(files, isFetchable(files.url) ? new ModelDownload(files, begin) : null);
+
+/** Keeps a header for as long as somebody reads it. */
+const headerStore = (): ModelStore => new ModelStore(new MemoryBackend(maxHeaderBytes));
+
+/** Whoever follows hears of failures, in other tabs as well. */
+function fetchAll(live: LiveModel, turn: ModelTurn | null, sha256: readonly string[]): void {
+  const whole = (): Promise<void> => live.whole(sha256.length > 0 ? sha256 : undefined);
+  if (turn === null) {
+    whole().catch(() => undefined);
+    return;
+  }
+  const attempt = (): void =>
+    void whole().then(
+      () => turn.release(),
+      (error: unknown) => turn.fail(error),
+    );
+  live.download?.onProgress(turn.report);
+  turn.onWaiting = attempt;
+  attempt();
 }
 
 /** Stored: as it is, going on with what is missing. Absent, or known to be wrong as a whole: anew. */
@@ -132,7 +201,7 @@ async function openLive(
   fetch: AcquireOptions['fetch'],
   begin: BeginOptions,
 ): Promise<LiveModel> {
-  const files = await store.open(url);
+  const files = await openWhenFree(store, url, begin.signal);
   if (files !== null && files.wholeIsGood !== false) {
     const live = await resume(files, fetch, begin);
     if (live !== null) {
@@ -145,6 +214,21 @@ async function openLive(
   }
   const begun = await beginDownload(store, url, begin);
   return new LiveModel(begun.files, begun.download ?? new ModelDownload(begun.files, begin));
+}
+
+/** The handles of a tab that died are free a moment later than its turn. */
+async function openWhenFree(store: ModelStore, url: string, signal: AbortSignal): Promise<ModelFiles | null> {
+  for (let attempt = 1; ; ++attempt) {
+    try {
+      return await store.open(url);
+    } catch (error) {
+      const isBusy = error instanceof LayerstreamError && error.code === 'storage_busy';
+      if (!isBusy || attempt === busyAttempts) {
+        throw error;
+      }
+      await delay(busyDelayMs, signal);
+    }
+  }
 }
 
 /** null: the file at the URL is another one now. What was found to be damaged is only fetched when it is needed. */

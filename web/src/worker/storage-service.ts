@@ -6,6 +6,7 @@ import { abortable } from '../async.js';
 import type { BeginOptions } from '../download/begin.js';
 import type { Fetch } from '../download/request.js';
 import type { RetryPolicy } from '../download/retry.js';
+import { decodeError, encodeError } from '../protocol/codec.js';
 import { Dispatcher, type CallContext, type Handlers } from '../protocol/dispatcher.js';
 import type { Endpoint } from '../protocol/endpoint.js';
 import type { AcquireOptions, AcquireSource, ReadMethods, StorageMethods } from '../protocol/methods.js';
@@ -14,6 +15,7 @@ import type { ChosenStore } from '../storage/open-store.js';
 import type { ModelStore } from '../storage/model-store.js';
 import { OpenModels } from './open-models.js';
 import { ReadServer } from './read-server.js';
+import type { Tabs } from './tab-turns.js';
 import { exportPart, importFiles, verify } from './whole-models.js';
 
 export interface StorageServiceOptions {
@@ -24,6 +26,8 @@ export interface StorageServiceOptions {
   estimate?: () => Promise<StorageEstimate>;
   /** Of the page. */
   origin?: string;
+  /** Other tabs of this origin, which have the same file system. */
+  tabs?: Tabs;
 }
 
 /** What the engine reads first of a header: nothing is on the way when it has seen enough. */
@@ -34,7 +38,7 @@ type Acquire = StorageMethods['acquire'];
 export class StorageService {
   readonly handlers: Handlers<StorageMethods>;
   readonly #options: StorageServiceOptions;
-  readonly #models = new OpenModels();
+  readonly #models: OpenModels;
   readonly #reads = new ReadServer(
     (modelId) => this.#models.get(modelId)?.reader ?? null,
     (modelId, extents) => this.#models.get(modelId)?.live?.download?.setOrder(extents),
@@ -43,6 +47,13 @@ export class StorageService {
 
   constructor(options: StorageServiceOptions) {
     this.#options = options;
+    const { tabs } = options;
+    // Loaded by tabs that store something: those that only read need no turn.
+    this.#models = new OpenModels(
+      tabs === undefined
+        ? null
+        : async () => new (await import('./tab-turns.js')).TabTurns(tabs, { encodeError, decodeError }),
+    );
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       acquire: (params, context) => this.#acquire(params.source, params.options, context),

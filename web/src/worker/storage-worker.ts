@@ -13,6 +13,9 @@ const service = new StorageService({
   openStore: () => openStore(storage),
   holdLock,
   origin: globalThis.location.origin,
+  ...(navigator.locks === undefined || typeof BroadcastChannel === 'undefined'
+    ? {}
+    : { tabs: { locks: navigator.locks, channel: new BroadcastChannel('layerstream-models') } }),
   ...(storage === undefined ? {} : { estimate: () => storage.estimate() }),
 });
 new Dispatcher<StorageMethods>(workerEndpoint(), service.handlers);
