@@ -4,7 +4,7 @@
 
 import { exportModel, importFile, verifyModel } from 'layerstream';
 import type { ModelCheck, StoredModelOptions } from 'layerstream';
-import { problemFor, problemOf } from '../ui/errors.js';
+import { problemOf } from '../ui/errors.js';
 import type { Problem } from '../ui/errors.js';
 import { formatBytes } from '../ui/format.js';
 import type { Source, Store } from '../state.js';
@@ -61,7 +61,6 @@ export class StoredModelJobs implements StoredModelActions {
   /** The parts of a split model, or one file. The copy is opened. */
   copy(files: readonly File[]): void {
     void this.#run(COPY_KEY, 'copy', async (options) => {
-      if (!(await isGguf(files[0]))) return { kind: 'failed', problem: problemFor('bad_magic') };
       const url = await importFile(files, options);
       this.#open({ kind: 'url', url, label: labelOfUrl(url) });
       return null;
@@ -120,10 +119,6 @@ export class StoredModelJobs implements StoredModelActions {
     }
     return { kind: 'done', words: `Saved: ${formatBytes(loadedBytes)}.`, canRepair: false };
   }
-}
-
-async function isGguf(file: File | undefined): Promise<boolean> {
-  return (await file?.slice(0, 4).text()) === 'GGUF';
 }
 
 function outcomeOf(check: ModelCheck | null, url: string): Outcome {

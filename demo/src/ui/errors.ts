@@ -209,6 +209,6 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** What the page itself finds; `detail` has its names and numbers. */
-export function problemFor(code: ErrorCode | PageCode, detail = ''): Problem {
+export function problemFor(code: PageCode, detail = ''): Problem {
   return { code, detail, ...WORDS[code] };
 }
