@@ -71,6 +71,7 @@ function openFacts({ model, arrival }: Readonly<State>): string {
     opfs: 'kept on this device',
     file: 'read from your file',
     memory: 'in memory only: this browser offers no storage here',
+    network: 'read from its server for every word: this browser offers no storage here',
   }[info.storage];
   const shape = [
     info.architecture,

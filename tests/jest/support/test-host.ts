@@ -23,6 +23,8 @@ export class TestHost implements Host {
   readonly api: PackageApi;
   store = new ModelStore(new MemoryBackend());
   retry = quickRetry;
+  /** Why the store is what it is. */
+  storageReason: string | null = null;
   /** Called by tests to end a worker as the browser would. */
   readonly crashes: { what: 'engine' | 'storage'; crash(cause: string): void }[] = [];
   readonly engines: EngineService[] = [];
@@ -44,9 +46,9 @@ export class TestHost implements Host {
   }
 
   startStorage(): WorkerLink {
-    const { store, retry } = this;
+    const { store, retry, storageReason } = this;
     const service = new StorageService({
-      openStore: async () => ({ store, reason: null }),
+      openStore: async () => ({ store, reason: storageReason }),
       holdLock: async () => false,
       retry,
     });

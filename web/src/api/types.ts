@@ -296,7 +296,7 @@ export interface ModelInfo {
   blockCount: number;
   /** Where the weights are read from. */
   storage: StorageKind;
-  /** Why the weights are kept in memory and not in the browser's file system; null if they are not. */
+  /** Why the weights are in memory or on their server and not in the browser's file system; null if they are not. */
   storageReason: string | null;
   engineBuild: EngineBuild;
   threads: number;
@@ -362,7 +362,7 @@ export interface ModelPlan {
 export interface Model {
   readonly info: ModelInfo;
   /**
-   * Settles when all weights are stored (and have the SHA-256 that was stated). Rejects when the download cannot go on;
+   * Settles when all weights are stored (and have the SHA-256 that was stated); at once where they stay on their server. Rejects when the download cannot go on;
    * an answer that needs what is missing then rejects as well, and the next one tries again.
    */
   readonly stored: Promise<void>;

@@ -10,6 +10,7 @@ import type { PartInfo } from '../storage/store-types.js';
 import { orStalled } from './body.js';
 import { ModelDownload, type DownloadOptions } from './model-download.js';
 import { partUrls } from './parts.js';
+import { noRanges, RemoteModel } from './remote-model.js';
 import { requestPart, sizeOf, type PartAnswer } from './request.js';
 import { defaultRetryPolicy, delay, delayBefore } from './retry.js';
 import { downloadUnsized } from './unsized.js';
@@ -28,6 +29,8 @@ export interface BeginOptions extends DownloadOptions {
 const firstRequestBytes = 8 << 20;
 /** Of the other parts of a split model. */
 const furtherRequestBytes = 1 << 20;
+/** In memory: journal, manifest, and what is rounded up. */
+const bookkeepingBytes = 4 << 20;
 
 /** Throws storage_quota if `neededBytes` more will not fit. An estimate that fails proves nothing. */
 export async function checkQuota(
@@ -104,13 +107,31 @@ async function announce(
   return { infos, answers };
 }
 
-/** A model that is not stored: its entry in the store, and its download, which has begun. `download` is null if it is
- *  there already: a server that announces no length has sent everything. */
+/** Throws storage_quota unless every server knows ranges. */
+function leaveRemote(
+  { infos, answers }: Announced,
+  sizes: { neededBytes: number; availableBytes: number },
+  options: BeginOptions,
+): RemoteModel {
+  for (const [part, { url }] of infos.entries()) {
+    const answer = answers.get(part);
+    void answer?.response.body?.cancel().catch(() => undefined);
+    if (answer?.ranged !== true) {
+      throw noRanges(url, sizes);
+    }
+  }
+  return new RemoteModel(infos, options);
+}
+
+/**
+ * A model that is not stored: its entry in the store, and its download, which has begun. `download` is null if it is
+ * there already: a server that announces no length has sent everything. What the store does not hold stays where it is.
+ */
 export async function beginDownload(
   store: ModelStore,
   url: string,
   options: BeginOptions,
-): Promise<{ files: ModelFiles; download: ModelDownload | null }> {
+): Promise<{ files: ModelFiles; download: ModelDownload | null } | RemoteModel> {
   const answers = new Map<number, PartAnswer>();
   try {
     const urls = partUrls(url);
@@ -126,6 +147,9 @@ export async function beginDownload(
     const total = announced.infos.reduce((sum, part) => sum + part.bytes, 0);
     await checkQuota(total, store.kind === 'opfs' ? options.estimate : undefined);
     options.signal.throwIfAborted();
+    if (total + bookkeepingBytes > store.freeBytes) {
+      return leaveRemote(announced, { neededBytes: total, availableBytes: store.freeBytes }, options);
+    }
     const files = await store.create(url, announced.infos);
     return { files, download: new ModelDownload(files, options, announced.answers) };
   } catch (error) {

@@ -85,7 +85,7 @@ export interface MemoryReport {
 }
 
 /** Where the weights are read from. */
-export type StorageKind = 'opfs' | 'file' | 'memory';
+export type StorageKind = 'opfs' | 'file' | 'memory' | 'network';
 
 /**
  * partial: an interrupted download, which the next loadModel goes on with; damaged: bytes were found to be wrong, and

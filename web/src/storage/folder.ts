@@ -34,6 +34,8 @@ export interface ModelFolder {
 
 export interface StoreBackend {
   readonly kind: StorageKind;
+  /** That a new model may take; Infinity where only the browser knows. */
+  readonly freeBytes: number;
   names(): Promise<string[]>;
   /** null: not there, and not to be created. */
   folder(name: string, create: boolean): Promise<ModelFolder | null>;

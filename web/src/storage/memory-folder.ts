@@ -190,6 +190,10 @@ export class MemoryBackend implements StoreBackend {
     this.#budget = { leftBytes: limitBytes };
   }
 
+  get freeBytes(): number {
+    return this.#budget.leftBytes;
+  }
+
   async names(): Promise<string[]> {
     return [...this.#folders.keys()];
   }

@@ -67,6 +67,10 @@ export class ModelStore {
     return this.#backend.kind;
   }
 
+  get freeBytes(): number {
+    return this.#backend.freeBytes;
+  }
+
   /** Everything there is, interrupted downloads included. */
   async list(): Promise<StoredModel[]> {
     const models: StoredModel[] = [];

@@ -153,6 +153,7 @@ class OpfsFolder implements ModelFolder {
 
 export class OpfsBackend implements StoreBackend {
   readonly kind: StorageKind = 'opfs';
+  readonly freeBytes = Infinity;
   readonly #root: OpfsDirectory;
 
   private constructor(root: OpfsDirectory) {

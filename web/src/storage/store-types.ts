@@ -5,8 +5,8 @@
 /** First bytes of every part of a model. */
 export const ggufMagic = 'GGUF';
 
-/** Where the bytes are. */
-export type StorageKind = 'opfs' | 'file' | 'memory';
+/** Where the bytes are. network: they stay on their server, and every read asks for them. */
+export type StorageKind = 'opfs' | 'file' | 'memory' | 'network';
 
 /**
  * partial: ranges are missing; damaged: ranges were found to be wrong, or the whole has another SHA-256 than was

@@ -6,6 +6,7 @@ import { SerialQueue } from '../async.js';
 import { beginDownload, type BeginOptions } from '../download/begin.js';
 import { LiveModel } from '../download/live-model.js';
 import { ModelDownload } from '../download/model-download.js';
+import { RemoteModel } from '../download/remote-model.js';
 import { delay } from '../download/retry.js';
 import { createError, LayerstreamError } from '../errors.js';
 import type { AcquireOptions } from '../protocol/methods.js';
@@ -17,7 +18,7 @@ import type { ModelTurn, TabTurns } from './tab-turns.js';
 
 export interface OpenModel {
   readonly reader: ModelReader;
-  /** null: files of the user, which are not shared. */
+  /** null: files of the user and models that stay on their server, which are not shared. */
   readonly live: LiveModel | null;
   readonly sha256: readonly string[];
   /** null: no other tab can want to write it. */
@@ -118,8 +119,10 @@ export class OpenModels {
     { fetch, sha256 }: AcquireOptions,
     begin: BeginOptions,
   ): Promise<number> {
-    const add = (live: LiveModel, turn: ModelTurn | null): number =>
-      this.#add({ reader: live, live, sha256, turn, references: 1 });
+    const add = (reader: LiveModel | RemoteModel, turn: ModelTurn | null): number => {
+      const live = reader instanceof LiveModel ? reader : null;
+      return this.#add({ reader, live, sha256, turn, references: 1 });
+    };
     if (this.#turns === null || store.kind !== 'opfs') {
       return add(await openLive(store, url, fetch, begin), null);
     }
@@ -135,11 +138,7 @@ export class OpenModels {
       return add(await openLive(headerStore(), url, fetch, begin), null);
     }
     try {
-      const live = await openLive(store, url, fetch, begin);
-      if (live.files.isComplete) {
-        turn.release();
-      }
-      return add(live, turn);
+      return add(await openLive(store, url, fetch, begin), turn);
     } catch (error) {
       turn.release();
       throw error;
@@ -200,7 +199,7 @@ async function openLive(
   url: string,
   fetch: AcquireOptions['fetch'],
   begin: BeginOptions,
-): Promise<LiveModel> {
+): Promise<LiveModel | RemoteModel> {
   const files = await openWhenFree(store, url, begin.signal);
   if (files !== null && files.wholeIsGood !== false) {
     const live = await resume(files, fetch, begin);
@@ -213,6 +212,9 @@ async function openLive(
     throw createError('bad_argument', `${url} is not stored, and cannot be downloaded`, { details: { url } });
   }
   const begun = await beginDownload(store, url, begin);
+  if (begun instanceof RemoteModel) {
+    return begun;
+  }
   return new LiveModel(begun.files, begun.download ?? new ModelDownload(begun.files, begin));
 }
 

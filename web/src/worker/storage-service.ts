@@ -156,9 +156,12 @@ export class StorageService {
     }
   }
 
-  #describe(modelId: number, storageReason: string | null): Acquire['result'] {
+  #describe(modelId: number, reason: string | null): Acquire['result'] {
     const { reader, live } = this.#models.require(modelId);
-    const isWhole = live?.files.isComplete ?? true;
+    const isRemote = reader.kind === 'network';
+    const storageReason =
+      isRemote && reason !== null ? `${reason}, and the model is too large for memory` : reason;
+    const isWhole = live?.files.isComplete ?? !isRemote;
     return { modelId, storage: reader.kind, storageReason, isWhole, partBytes: reader.partBytes };
   }
 
