@@ -186,7 +186,8 @@ struct Q8Rows {
         const std::byte* q = values(rows[r], dim) + begin + b * quant::kActivationBlock;
         const auto first = Dot::prepare_signed(simd::as_i8(simd::load_u8(q)));
         const auto second = Dot::prepare_signed(simd::as_i8(simd::load_u8(q + 16)));
-        dots[r] = Dot::template dot32<127>(query.q + b * quant::kActivationBlock, first, second);
+        const std::int8_t* x = query.q + b * quant::kActivationBlock;
+        dots[r] = Dot::template dot32<127>(Dot::load_values(x), Dot::load_values(x + 16), first, second);
       });
       const f32x4 scales = {scale_at(rows[0], first_block + b), scale_at(rows[1], first_block + b), scale_at(rows[2], first_block + b),
                             scale_at(rows[3], first_block + b)};

@@ -32,32 +32,48 @@ struct WeightRows {
   std::size_t row_bytes = 0;
 };
 
-// D is simd::Dot or simd::ExactDot. R <= 4.
-template <quant::IntegerTrait Q, typename D, std::size_t R>
+// The dot for one column. Signed codes are widened: without a byte dot in hardware that is fewer instructions than moving signs
+// over to the activations, with one about as many, and it is exact for -128.
+template <quant::IntegerTrait Q>
+using ColumnDot = std::conditional_t<Q::kCodes == quant::Codes::signed8, simd::ExactDot, simd::Dot>;
+
+template <quant::IntegerTrait Q>
+LAYERSTREAM_INLINE auto prepare_codes(simd::u8x16 codes) {
+  if constexpr (Q::kCodes == quant::Codes::signed8) {
+    return ColumnDot<Q>::prepare_signed(simd::as_i8(codes));
+  } else {
+    return ColumnDot<Q>::prepare_unsigned(codes);
+  }
+}
+
+// body(tile, std::integral_constant of its blocks) for the tiles of a row; the last one may be a part, of constant size so that
+// nothing in it is a loop.
+template <quant::IntegerTrait Q, typename Body>
+LAYERSTREAM_INLINE void for_tiles(std::size_t length, Body&& body) {
+  const std::size_t n_blocks = length / quant::kActivationBlock;
+  const std::size_t n_tiles = n_blocks / quant::kTileBlocks;
+  for (std::size_t tile = 0; tile < n_tiles; ++tile) body(tile, std::integral_constant<std::size_t, quant::kTileBlocks>{});
+  if constexpr (type_info(Q::kType).block_elements < quant::kTile) {
+    const std::size_t rest = n_blocks % quant::kTileBlocks;
+    if (rest == 1) body(n_tiles, std::integral_constant<std::size_t, 1>{});
+    if (rest == 2) body(n_tiles, std::integral_constant<std::size_t, 2>{});
+    if (rest == 3) body(n_tiles, std::integral_constant<std::size_t, 3>{});
+  }
+}
+
+// R <= 4.
+template <quant::IntegerTrait Q, std::size_t R>
 class Q8Kernel {
  public:
-  // Whether rows can hold a code that D cannot take exactly.
-  static constexpr bool kWatchCodes = Q::kCodes == quant::Codes::signed8 && Q::kMaxCode > 127 && !D::kMinus128Exact;
-
-  // Writes y[0..R-1]. False: the rows hold such a code, nothing was written.
-  static bool run(const WeightRows& w, const Q8Columns& x, float* y) {
+  // Writes y[0..R-1].
+  static void run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8Kernel kernel(w, x);
-    const std::size_t n_blocks = x.length / quant::kActivationBlock;
-    const std::size_t n_tiles = n_blocks / quant::kTileBlocks;
-    for (std::size_t tile = 0; tile < n_tiles; ++tile) kernel.template add_tile<true>(tile, quant::kTileBlocks);
-    if constexpr (kPartTiles) {
-      if (const std::size_t rest = n_blocks % quant::kTileBlocks; rest != 0) kernel.template add_tile<false>(n_tiles, rest);
-    }
-    if constexpr (kWatchCodes) {
-      if (D::any_top_bit(kernel.seen_)) return false;
-    }
+    for_tiles<Q>(x.length, [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
     for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
-    return true;
   }
 
  private:
-  static constexpr bool kPartTiles = type_info(Q::kType).block_elements < quant::kTile;
-  static constexpr bool kSigned = Q::kCodes == quant::Codes::signed8;
+  using D = ColumnDot<Q>;
   static constexpr bool kWide = Q::kSubScale == quant::SubScale::per16_wide;
   static constexpr bool kPer16 = Q::kSubScale == quant::SubScale::per16 || kWide;
 
@@ -73,27 +89,20 @@ class Q8Kernel {
 
   LAYERSTREAM_INLINE const std::byte* row(std::size_t r) const { return w_.data + r * w_.row_bytes; }
 
-  static LAYERSTREAM_INLINE auto prepare(simd::u8x16 codes) {
-    if constexpr (kSigned) {
-      return D::prepare_signed(simd::as_i8(codes));
-    } else {
-      return D::prepare_unsigned(codes);
-    }
-  }
-
   // Block K of a tile of row r.
   template <std::size_t K>
   LAYERSTREAM_INLINE void add_block(std::size_t r, std::size_t tile, Dots& dots) {
     const std::int8_t* x = x_.q + (tile * quant::kTileBlocks + K) * quant::kActivationBlock;
+    const auto x_first = D::load_values(x);
+    const auto x_second = D::load_values(x + 16);
     const quant::CodePair codes = Q::codes(quant::tile_at<Q>(row(r), tile), std::integral_constant<std::size_t, K>{});
-    const auto first = prepare(codes.first);
-    const auto second = prepare(codes.second);
-    if constexpr (kWatchCodes) seen_ |= D::top_bits(first) | D::top_bits(second);
+    const auto first = prepare_codes<Q>(codes.first);
+    const auto second = prepare_codes<Q>(codes.second);
     if constexpr (kPer16) {
-      dots.whole[K] = D::dot16(x, first);
-      dots.second[K] = D::dot16(x + 16, second);
+      dots.whole[K] = D::dot16(x_first, first);
+      dots.second[K] = D::dot16(x_second, second);
     } else {
-      dots.whole[K] = D::template dot32<Q::kMaxCode>(x, first, second);
+      dots.whole[K] = D::template dot32<Q::kMaxCode>(x_first, x_second, first, second);
     }
   }
 
@@ -130,36 +139,34 @@ class Q8Kernel {
     }
   }
 
-  // Row by row, so that few sums are alive at a time: the registers are sixteen.
-  template <bool Full>
-  LAYERSTREAM_INLINE void add_tile(std::size_t tile, std::size_t count) {
+  // The first Count blocks of a tile, row by row, so that few sums are alive at a time: the registers are sixteen.
+  template <std::size_t Count>
+  LAYERSTREAM_INLINE void add_tile(std::size_t tile) {
     simd::f32x4 terms[4] = {};
     simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
       Dots dots = {};
-      simd::unroll<Full ? quant::kTileBlocks : quant::kTileBlocks - 1>([&](auto k) __attribute__((always_inline)) {
-        if (Full || k < count) add_block<k>(r, tile, dots);
-      });
-      terms[r] = row_terms<Full>(r, tile, count, dots);
+      simd::unroll<Count>([&](auto k) __attribute__((always_inline)) { add_block<k>(r, tile, dots); });
+      terms[r] = row_terms<Count>(r, tile, dots);
     });
     simd::transpose(terms[0], terms[1], terms[2], terms[3]);
     acc_ = (((acc_ + terms[0]) + terms[1]) + terms[2]) + terms[3];
   }
 
   // The float side of row r, lanes = blocks.
-  template <bool Full>
-  LAYERSTREAM_INLINE simd::f32x4 row_terms(std::size_t r, std::size_t tile, std::size_t count, const Dots& dots) const {
-    if constexpr (Full) count = quant::kTileBlocks;
+  template <std::size_t Count>
+  LAYERSTREAM_INLINE simd::f32x4 row_terms(std::size_t r, std::size_t tile, const Dots& dots) const {
+    constexpr bool kFull = Count == quant::kTileBlocks;
     const quant::Tile weights = quant::tile_at<Q>(row(r), tile);
     const std::size_t at = tile * quant::kTileBlocks;
-    const simd::f32x4 xs = Full ? simd::load_f32(x_.scales + at) : simd::load_f32_part(x_.scales + at, count);
+    const simd::f32x4 xs = kFull ? simd::load_f32(x_.scales + at) : simd::load_f32_part(x_.scales + at, Count);
     simd::i32x4 sums = {};
     if constexpr (Q::kOffset != 0 || Q::kHasMinimum) {
-      sums = Full ? simd::load_i32(x_.sums + at) : simd::load_i32_part(x_.sums + at, count);
+      sums = kFull ? simd::load_i32(x_.sums + at) : simd::load_i32_part(x_.sums + at, Count);
     }
-    simd::f32x4 term = integers(dots, sums, sub_scales(weights, count)) * (Q::scales(weights, count) * xs);
+    simd::f32x4 term = integers(dots, sums, sub_scales(weights, Count)) * (Q::scales(weights, Count) * xs);
     if constexpr (Q::kHasMinimum) {
       const simd::i32x4 n = simd::dot_i16(simd::as_i16(sums), Q::sub_minimums(weights));
-      term -= simd::to_f32(n) * (Q::minimums(weights, count) * xs);
+      term -= simd::to_f32(n) * (Q::minimums(weights, Count) * xs);
     }
     return term;
   }
@@ -167,7 +174,6 @@ class Q8Kernel {
   WeightRows w_;
   Q8Columns x_;
   simd::f32x4 acc_ = {};
-  simd::i8x16 seen_ = {};
 };
 
 }  // namespace layerstream::kernels

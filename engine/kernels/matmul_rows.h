@@ -9,7 +9,7 @@
 #include "kernels/matmul_f32.h"
 #include "kernels/matmul_group.h"
 #include "kernels/matmul_packed.h"
-#include "kernels/matmul_q8.h"
+#include "kernels/matmul_q8_blocks.h"
 #include "quant/registry.h"
 
 namespace layerstream::kernels {
@@ -22,9 +22,11 @@ template <quant::IntegerTrait Q>
 void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
   const auto tile = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row, const Q8Columns& x, float* y) {
     const WeightRows w{job.w.row(row), job.w.row_bytes};
-    using Kernel = Q8Kernel<Q, simd::Dot, R>;
-    if (Kernel::run(w, x, y + row)) return;
-    if constexpr (Kernel::kWatchCodes) (void)Q8Kernel<Q, simd::ExactDot, R>::run(w, x, y + row);
+    if constexpr (Block32Trait<Q>) {
+      Q8BlocksKernel<Q, R>::run(w, x, y + row);
+    } else {
+      Q8Kernel<Q, R>::run(w, x, y + row);
+    }
   };
   const std::size_t length = job.x.length;
   const std::size_t blocks = length / quant::kActivationBlock;

@@ -56,16 +56,18 @@ struct Dot {
   static LAYERSTREAM_INLINE i16x8 pairs(u8x16 x, Signed w) {
     return (i16x8)_mm_maddubs_epi16((__m128i)w.magnitudes, _mm_sign_epi8((__m128i)x, (__m128i)w.codes));
   }
+  using Values = u8x16;
+  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return load_u8(x); }
   template <typename Weights>
-  static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Weights w) {
-    return dot_i16(pairs(load_u8(x), w), splat_i16(1));
+  static LAYERSTREAM_INLINE i32x4 dot16(Values x, Weights w) {
+    return dot_i16(pairs(x, w), splat_i16(1));
   }
   template <int kMaxCode, typename Weights>
-  static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Weights first, Weights second) {
+  static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Weights first, Weights second) {
     if constexpr (kMaxCode <= 64) {  // four products fit into 16 bits
-      return dot_i16(pairs(load_u8(x), first) + pairs(load_u8(x + 16), second), splat_i16(1));
+      return dot_i16(pairs(x_first, first) + pairs(x_second, second), splat_i16(1));
     } else {
-      return dot16(x, first) + dot16(x + 16, second);
+      return dot16(x_first, first) + dot16(x_second, second);
     }
   }
 
@@ -132,12 +134,12 @@ struct Dot {
     return {widen(bytes), widen(bytes + 8)};
   }
   static LAYERSTREAM_INLINE Codes prepare_unsigned(u8x16 codes) { return prepare_signed(as_i8(codes)); }
-  static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Codes w) {
-    return dot_i16(widen(x), w.low) + dot_i16(widen(x + 8), w.high);
-  }
+  using Values = Codes;
+  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return {widen(x), widen(x + 8)}; }
+  static LAYERSTREAM_INLINE i32x4 dot16(Values x, Codes w) { return dot_i16(x.low, w.low) + dot_i16(x.high, w.high); }
   template <int kMaxCode>
-  static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Codes first, Codes second) {
-    return dot16(x, first) + dot16(x + 16, second);
+  static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Codes first, Codes second) {
+    return dot16(x_first, first) + dot16(x_second, second);
   }
 
   // Four rows times four values of x, weights row after row. Lanes: two partial sums of each of two rows.

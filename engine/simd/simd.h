@@ -32,10 +32,11 @@
 //   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
 //   Dot, ExactDot  the integer dot product of int8 activations (-127..127) and 8-bit weights:
 //     prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2, once per weight vector
+//     load_values              16 activations, to meet several weights     1-2
 //     dot16, dot32<kMaxCode>   the sum of all four lanes is the exact dot product; which lane holds what is
 //                              the back end's affair.                     2-4 per 16 / 2-6
-//     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum, ask any_top_bit
-//                              and take ExactDot
+//     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum: look for it
+//                              (minus_128) and take ExactDot
 //     RowSums, start_rows, add_rows, rows    the same for four rows at once, lanes = rows: 16 bytes of weights hold four values of
 //                              each row, x is four values                1 + 1-5 per 16
 // In half4.h: half_to_float4, float_to_half4, load_half4, splat_half4, gather_half4.

@@ -41,12 +41,14 @@ struct ExactDot {
     return {(i16x8)wasm_i16x8_extend_low_i8x16((v128_t)codes), (i16x8)wasm_i16x8_extend_high_i8x16((v128_t)codes)};
   }
   static LAYERSTREAM_INLINE Codes prepare_unsigned(u8x16 codes) { return prepare_signed(as_i8(codes)); }
-  static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Codes w) {
-    return dot_i16((i16x8)wasm_i16x8_load8x8(x), w.low) + dot_i16((i16x8)wasm_i16x8_load8x8(x + 8), w.high);
+  using Values = Codes;
+  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) {
+    return {(i16x8)wasm_i16x8_load8x8(x), (i16x8)wasm_i16x8_load8x8(x + 8)};
   }
+  static LAYERSTREAM_INLINE i32x4 dot16(Values x, Codes w) { return dot_i16(x.low, w.low) + dot_i16(x.high, w.high); }
   template <int kMaxCode>
-  static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Codes first, Codes second) {
-    return dot16(x, first) + dot16(x + 16, second);
+  static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Codes first, Codes second) {
+    return dot16(x_first, first) + dot16(x_second, second);
   }
 
   // Four rows times four values of x, weights row after row. Lanes: two partial sums of each of two rows.

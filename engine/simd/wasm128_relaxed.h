@@ -24,9 +24,6 @@ struct Dot {
   static LAYERSTREAM_INLINE Signed prepare_signed(i8x16 codes) {
     return {(i8x16)wasm_i8x16_abs((v128_t)codes), (i8x16)(codes < 0)};
   }
-  // Both hold -128 as a magnitude with the top bit set.
-  static LAYERSTREAM_INLINE i8x16 top_bits(Signed w) { return w.magnitudes; }
-  static LAYERSTREAM_INLINE bool any_top_bit(i8x16 v) { return wasm_i8x16_bitmask((v128_t)v) != 0; }
 
   static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, i8x16 x, Unsigned w) {
     return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)x, (v128_t)w.codes, (v128_t)acc);
@@ -34,13 +31,15 @@ struct Dot {
   static LAYERSTREAM_INLINE i32x4 add(i32x4 acc, i8x16 x, Signed w) {
     return (i32x4)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)((x ^ w.signs) - w.signs), (v128_t)w.magnitudes, (v128_t)acc);
   }
+  using Values = i8x16;
+  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return as_i8(load_u8(x)); }
   template <typename Weights>
-  static LAYERSTREAM_INLINE i32x4 dot16(const std::int8_t* x, Weights w) {
-    return add(i32x4{}, as_i8(load_u8(x)), w);
+  static LAYERSTREAM_INLINE i32x4 dot16(Values x, Weights w) {
+    return add(i32x4{}, x, w);
   }
   template <int kMaxCode, typename Weights>
-  static LAYERSTREAM_INLINE i32x4 dot32(const std::int8_t* x, Weights first, Weights second) {
-    return add(add(i32x4{}, as_i8(load_u8(x)), first), as_i8(load_u8(x + 16)), second);
+  static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Weights first, Weights second) {
+    return add(add(i32x4{}, x_first, first), x_second, second);
   }
 
   // Four rows times four values of x, weights row after row: lanes are rows.

@@ -93,7 +93,7 @@ double peak_dot_gmac_s(double limit) {
     simd::i32x4 sums[kChains] = {};
     for (std::size_t round = 0; round < kRounds; ++round) {
       asm volatile("" ::: "memory");  // x is read in every round
-      simd::unroll<kChains>([&](auto c) __attribute__((always_inline)) { sums[c] += simd::Dot::dot16(x + 16 * c, weights); });
+      simd::unroll<kChains>([&](auto c) __attribute__((always_inline)) { sums[c] += simd::Dot::dot16(simd::Dot::load_values(x + 16 * c), weights); });
     }
     for (const simd::i32x4 sum : sums) sink = sink + sum[0];
   });

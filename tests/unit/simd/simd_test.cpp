@@ -182,14 +182,15 @@ void check_dots(Random& random, int kind) {
     unsigned_all += x[i] * u[i];
     small_all += x[i] * small[i];
   }
+  const auto x0 = D::load_values(x), x1 = D::load_values(x + 16);
   const auto s0 = D::prepare_signed(as_i8(load_u8(w))), s1 = D::prepare_signed(as_i8(load_u8(w + 16)));
   const auto u0 = D::prepare_unsigned(load_u8(u)), u1 = D::prepare_unsigned(load_u8(u + 16));
   const auto m0 = D::prepare_unsigned(load_u8(small)), m1 = D::prepare_unsigned(load_u8(small + 16));
-  ASSERT_EQ(total(D::dot16(x, s0)), signed_first);
-  ASSERT_EQ(total(D::template dot32<128>(x, s0, s1)), signed_all);
-  ASSERT_EQ(total(D::dot16(x, u0)), unsigned_first);
-  ASSERT_EQ(total(D::template dot32<127>(x, u0, u1)), unsigned_all);
-  ASSERT_EQ(total(D::template dot32<64>(x, m0, m1)), small_all);
+  ASSERT_EQ(total(D::dot16(x0, s0)), signed_first);
+  ASSERT_EQ(total(D::template dot32<128>(x0, x1, s0, s1)), signed_all);
+  ASSERT_EQ(total(D::dot16(x0, u0)), unsigned_first);
+  ASSERT_EQ(total(D::template dot32<127>(x0, x1, u0, u1)), unsigned_all);
+  ASSERT_EQ(total(D::template dot32<64>(x0, x1, m0, m1)), small_all);
 }
 
 TEST(Dot, IsTheExactIntegerIncludingTheEnds) {
