@@ -79,21 +79,24 @@ export class FakeTab implements Tabs {
     hold: (lock: object | null) => Promise<void> | null,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      let granted = false;
+      let state: 'waiting' | 'granted' | 'left' = 'waiting';
       const request: Request = {
         tab: this,
-        grant: () => {
-          granted = true;
-          setTimeout(() => {
-            void hold({ name })?.finally(() => {
-              this.#origin.leave(name, request);
-              resolve();
-            });
-          });
-        },
+        // Later than messages: who lets a lock go may have said something just before.
+        grant: () =>
+          void setTimeout(() => {
+            if (state === 'waiting') {
+              state = 'granted';
+              void hold({ name })?.finally(() => {
+                this.#origin.leave(name, request);
+                resolve();
+              });
+            }
+          }, 5),
       };
       signal?.addEventListener('abort', () => {
-        if (!granted) {
+        if (state === 'waiting') {
+          state = 'left';
           this.#origin.leave(name, request);
           reject(signal.reason);
         }
