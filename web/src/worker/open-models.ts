@@ -33,15 +33,18 @@ const maxHeaderBytes = 256 << 20;
 /** Models that came from files; they cannot be fetched. */
 const isFetchable = (url: string): boolean => /^(https?|blob|data):/.test(url);
 
+/** null: they cannot be loaded. Without a network nothing is downloaded either, in any tab. */
+export type LoadTurns = () => Promise<TabTurns | null>;
+
 export class OpenModels {
   readonly #models = new Map<number, OpenModel>();
   /** Per URL: opening, closing and removing happen one after another. */
   readonly #queues = new Map<string, SerialQueue>();
-  readonly #turns: (() => Promise<TabTurns>) | null;
+  readonly #turns: LoadTurns | null;
   #nextId = 1;
 
   /** `turns`: null where no other tab has the same store. */
-  constructor(turns: (() => Promise<TabTurns>) | null = null) {
+  constructor(turns: LoadTurns | null = null) {
     this.#turns = turns;
   }
 
@@ -107,9 +110,12 @@ export class OpenModels {
     if (model.references === 0) {
       this.#models.delete(modelId);
       model.turn?.leave();
-      await model.reader.close();
-      await removeEmpty(store, model.live?.files ?? null);
-      model.turn?.release();
+      try {
+        await model.reader.close();
+        await removeEmpty(store, model.live?.files ?? null);
+      } finally {
+        model.turn?.release();
+      }
     }
   }
 
@@ -132,6 +138,9 @@ export class OpenModels {
     }
     await files?.close();
     const turns = await this.#turns();
+    if (turns === null) {
+      return add(await openLive(store, url, fetch, begin), null);
+    }
     const turn = await (fetch === 'all' ? turns.take(url, begin) : turns.tryTake(url));
     if (turn === null) {
       // Another tab is storing it: what little is wanted is not worth the wait.

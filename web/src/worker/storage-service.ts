@@ -15,7 +15,7 @@ import type { ChosenStore } from '../storage/open-store.js';
 import type { ModelStore } from '../storage/model-store.js';
 import { OpenModels } from './open-models.js';
 import { ReadServer } from './read-server.js';
-import type { Tabs } from './tab-turns.js';
+import type { Tabs, TabTurns } from './tab-turns.js';
 import { exportPart, importFiles, verify } from './whole-models.js';
 
 export interface StorageServiceOptions {
@@ -49,11 +49,12 @@ export class StorageService {
     this.#options = options;
     const { tabs } = options;
     // Loaded by tabs that store something: those that only read need no turn.
-    this.#models = new OpenModels(
-      tabs === undefined
-        ? null
-        : async () => new (await import('./tab-turns.js')).TabTurns(tabs, { encodeError, decodeError }),
-    );
+    const loadTurns = (shared: Tabs): Promise<TabTurns | null> =>
+      import('./tab-turns.js').then(
+        (module) => new module.TabTurns(shared, { encodeError, decodeError }),
+        () => null,
+      );
+    this.#models = new OpenModels(tabs === undefined ? null : () => loadTurns(tabs));
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       acquire: (params, context) => this.#acquire(params.source, params.options, context),
