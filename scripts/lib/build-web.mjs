@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The TypeScript side: dist/ (the package: compiled web/src and the wasm modules), build/demo (the page) and
 // build/tests-js (the compiled Jest and browser tests). Each is skipped when its inputs are unchanged.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { binDir, buildDir, distDir, inRoot } from './paths.mjs';
 import { Failure } from './failure.mjs';
@@ -46,16 +46,45 @@ async function bundleInPlace(name, options = {}) {
   await build({ entryPoints: [file], outfile: file, format: 'esm', ...common, ...options });
 }
 
+/** A worker that imports forty files, four deep, starts four round trips later: each becomes one file, besides what they
+ *  share and what is only loaded when it is needed. */
+async function bundleWorkers() {
+  const { build } = await import('esbuild');
+  await build({
+    entryPoints: ['engine', 'storage'].map((name) => path.join(distDir, 'worker', `${name}-worker.js`)),
+    outdir: path.join(distDir, 'worker'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    // What the page has loaded already stays its own file. All of dist/ is one folder deep, so the names hold.
+    external: ['../wasm/*', '../errors.js', '../async.js', '../protocol/*'],
+    chunkNames: '[name]-[hash]',
+    allowOverwrite: true,
+    logLevel: 'warning',
+  });
+}
+
 /** What tsc cannot do: the template parser becomes part of the package, the service worker a classic script, a worker one file. */
 async function bundleParts() {
   const licence = readFileSync(inRoot('node_modules/@huggingface/jinja/LICENSE'), 'utf8').trim();
   const banner = { js: `/*! @huggingface/jinja\n${licence}\n*/` };
   await bundleInPlace('chat/jinja.js', { minify: true, banner });
-  // A worker that imports forty files, four deep, starts four round trips later.
-  for (const worker of ['engine', 'storage'])
-    await bundleInPlace(`worker/${worker}-worker.js`, { external: ['../wasm/*', './tab-turns.js'] });
+  await bundleWorkers();
   await bundleInPlace('isolation-service-worker.js', { format: 'iife' });
   rmSync(path.join(distDir, 'isolation-service-worker.d.ts'));
+}
+
+/** Emscripten's JavaScript loses what it declares and never uses, which bundlers leave in a function of that size. */
+async function placeModuleFile(file, target) {
+  if (!file.endsWith('.mjs')) {
+    cpSync(file, target);
+    return;
+  }
+  const { minify } = await import('terser');
+  const options = { module: true, compress: { passes: 3, ecma: 2022 }, format: { ecma: 2022 } };
+  const { code } = await minify(readFileSync(file, 'utf8'), options);
+  writeFileSync(target, code);
 }
 
 export async function buildPackage() {
@@ -69,7 +98,8 @@ export async function buildPackage() {
       await run(tool('tsc'), ['-p', 'web/tsconfig.json'], { note });
       await bundleParts();
       mkdirSync(path.join(distDir, 'wasm'), { recursive: true });
-      for (const file of moduleFiles()) cpSync(file, path.join(distDir, 'wasm', path.basename(file)));
+      for (const file of moduleFiles())
+        await placeModuleFile(file, path.join(distDir, 'wasm', path.basename(file)));
     },
   );
 }

@@ -36,12 +36,13 @@ export const ENGINE_HEADERS = [
 ];
 
 /** Single files of small tools that know no room. */
-const WEB_LEAVES = ['errors', 'async'];
+const WEB_LEAVES = ['errors', 'async', 'lazy'];
 
 /** TypeScript: folders (or single files) below web/src. `types`: arrows for `import type` only. */
 export const WEB_ARROWS = {
   errors: { rooms: [] },
   async: { rooms: ['errors'] },
+  lazy: { rooms: ['errors'] },
   chat: { rooms: WEB_LEAVES, packages: ['@huggingface/jinja'] },
   storage: { rooms: WEB_LEAVES },
   download: { rooms: ['storage', ...WEB_LEAVES] },

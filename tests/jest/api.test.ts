@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readFileSync } from 'node:fs';
 import { WorkerCrashedError } from '#web/errors.js';
 import type { GenerationChunk, LoadOptions, LoadProgress, Model, PassProgress } from '#web/api/types.js';
+import { StoredModels } from '#web/api/stored-models.js';
 import type { LayerstreamModule } from '#web/engine/module-types.js';
 import { codeOf, pause, thrownBy, within } from './support/assertions.js';
 import { chats, replyOf, type KnownChat } from './support/chats.js';
@@ -176,6 +177,26 @@ describe('loading', () => {
       expect(host.storages[0]?.openCount).toBe(0);
     }
   });
+
+  test('replaces an engine worker that does not start, and gives up in the end', async () => {
+    host.enginePatienceMs = [100, 5_000];
+    host.deadEngines = 1;
+    const model = await load();
+    await model.dispose();
+    host.enginePatienceMs = [50, 50, 50];
+    host.deadEngines = 3;
+    const error = await thrownBy(load);
+    expect(error).toMatchObject({ code: 'worker_crashed', details: { patienceMs: [50, 50, 50] } });
+    expect(host.engines).toHaveLength(1);
+  });
+
+  test('can be given up while an engine does not start', async () => {
+    host.deadEngines = 1;
+    const abort = new AbortController();
+    const loading = load({ signal: abort.signal });
+    setTimeout(() => abort.abort(new Error('enough')), 50);
+    expect(await thrownBy(() => within(2_000, loading))).toMatchObject({ message: 'enough' });
+  });
 });
 
 describe('answers while the weights arrive', () => {
@@ -240,13 +261,13 @@ describe('answers while the weights arrive', () => {
 
 describe('stored models', () => {
   test('are verified, exported and imported as streams', async () => {
-    expect(await host.api.stored.verify(url)).toBeNull();
+    expect(await new StoredModels(host.api).verify(url)).toBeNull();
     const model = await load({ waitFor: 'stored' });
     await model.dispose();
-    expect(await host.api.stored.verify(url)).toEqual({ state: 'complete', damaged: [] });
-    const exported = await new Response(host.api.stored.export(url)).arrayBuffer();
+    expect(await new StoredModels(host.api).verify(url)).toEqual({ state: 'complete', damaged: [] });
+    const exported = await new Response(new StoredModels(host.api).export(url)).arrayBuffer();
     expect(Buffer.compare(new Uint8Array(exported), bytes)).toBe(0);
-    const key = await host.api.stored.import(new File([exported], 'my model.gguf'));
+    const key = await new StoredModels(host.api).import(new File([exported], 'my model.gguf'));
     expect((await host.api.listModels()).map(({ url: one, state }) => [one, state])).toContainEqual([
       key,
       'complete',
@@ -254,10 +275,12 @@ describe('stored models', () => {
     const imported = await host.api.loadModel(key, { kvType: 'f32' });
     expect(await imported.chat(hello.messages).text()).toBe(replyOf(hello).text);
     await imported.dispose();
-    const absent = new Response(host.api.stored.export('/absent.gguf')).arrayBuffer();
+    const absent = new Response(new StoredModels(host.api).export('/absent.gguf')).arrayBuffer();
     expect(await codeOf(() => absent)).toBe('storage_failed');
     expect(await codeOf(() => host.api.loadModel('import:absent.gguf'))).toBe('bad_argument');
-    expect(await codeOf(() => host.api.stored.import(new File(['hello'], 'notes.txt')))).toBe('bad_magic');
+    expect(await codeOf(() => new StoredModels(host.api).import(new File(['hello'], 'notes.txt')))).toBe(
+      'bad_magic',
+    );
   });
 });
 

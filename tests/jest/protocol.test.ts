@@ -72,12 +72,17 @@ function handlersFor(observed: Observed): Handlers<TestMethods> {
   };
 }
 
-function connect(): { client: Client<TestMethods>; dispatcher: Dispatcher<TestMethods>; observed: Observed } {
+function connect(): {
+  client: Client<TestMethods>;
+  dispatcher: Dispatcher<TestMethods>;
+  observed: Observed;
+  channel: MessageChannel;
+} {
   const channel = new MessageChannel();
   channels.push(channel);
   const observed: Observed = { slowAborted: 0, sent: 0, countAborted: 0 };
   const dispatcher = new Dispatcher<TestMethods>(channel.port2, handlersFor(observed));
-  return { client: new Client<TestMethods>(channel.port1), dispatcher, observed };
+  return { client: new Client<TestMethods>(channel.port1), dispatcher, observed, channel };
 }
 
 describe('calls', () => {
@@ -281,6 +286,28 @@ describe('when the other end is gone', () => {
     await pause(20);
     expect(answers.map(({ type }) => type)).toEqual(['hello', 'error']);
     expect(answers[1]?.error?.code).toBe('protocol_mismatch');
+  });
+
+  test('a request that the browser loses fails, the others do not', async () => {
+    const { client, channel } = connect();
+    await client.call('add', { a: 1, b: 1 });
+    const slow = client.call('slow', {}, { onProgress: () => undefined });
+    slow.catch(() => undefined);
+    await pause(20);
+    const { postMessage } = channel.port1;
+    channel.port1.postMessage = () => void channel.port2.dispatchEvent(new Event('messageerror'));
+    expect(await codeOf(() => within(1000, client.call('add', { a: 2, b: 2 })))).toBe('internal');
+    channel.port1.postMessage = postMessage;
+    expect(await client.call('add', { a: 3, b: 3 })).toEqual({ sum: 6 });
+    expect(client.pendingCount).toBe(1);
+  });
+
+  test('an answer that the browser loses fails whatever is pending, and every later call', async () => {
+    const { client, channel } = connect();
+    const slow = client.call('slow', {});
+    channel.port1.dispatchEvent(new Event('messageerror'));
+    expect(await codeOf(() => within(1000, slow))).toBe('internal');
+    expect(await codeOf(() => within(1000, client.call('add', { a: 1, b: 1 })))).toBe('internal');
   });
 
   test('messages of others on the same port are ignored', async () => {

@@ -273,16 +273,24 @@ describe('reads', () => {
   test('go straight into shared memory, each extent to its address', async () => {
     const { modelId } = await acquire(server.on('/m.gguf', whole(bytes)));
     const client = await reads();
-    const memory = new SharedArrayBuffer(2_000_000);
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 100, shared: true });
     const extents = [
       { part: 0, offset: 2_999_990, bytes: 10 },
       { part: 0, offset: 1_000_000, bytes: 1_000_000 },
     ];
-    await client.call('readInto', { modelId, extents, memory, pointers: [100, 500_000] });
-    const expected = Buffer.alloc(2_000_000);
+    const source = new RemoteWeightSource(client, modelId);
+    expect(source.readInto).toBeUndefined();
+    await source.share(memory);
+    memory.grow(31); // since it was shared
+    await source.readInto?.(extents, [100, 500_000]);
+    const expected = Buffer.alloc(32 * 65_536);
     expected.set(bytes.subarray(2_999_990), 100);
     expected.set(bytes.subarray(1_000_000, 2_000_000), 500_000);
-    expectBytes(Buffer.from(new Uint8Array(memory)), expected);
+    expectBytes(Buffer.from(new Uint8Array(memory.buffer)), expected);
+    source.unshare();
+    expect(await codeOf(() => client.call('readInto', { modelId, extents, pointers: [0, 0] }))).toBe(
+      'internal',
+    );
   });
 
   test('of small pieces all at once are not mistaken for damage', async () => {
@@ -305,13 +313,9 @@ describe('reads', () => {
     const client = await reads();
     const source = new RemoteWeightSource(client, modelId);
     const abort = new AbortController();
-    const memory = new SharedArrayBuffer(1_000_000);
-    const reading = source.readInto(
-      [{ part: 0, offset: 2_000_000, bytes: 1_000_000 }],
-      memory,
-      [0],
-      abort.signal,
-    );
+    await source.share(new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true }));
+    const extents = [{ part: 0, offset: 2_000_000, bytes: 1_000_000 }];
+    const reading = source.readInto?.(extents, [0], abort.signal) ?? Promise.reject(new Error('not shared'));
     reading.catch(() => undefined);
     await pause(50);
     abort.abort();

@@ -396,7 +396,7 @@ describe('room and locks', () => {
 
 describe('without a private file system', () => {
   test('models are kept in memory, with the reason', async () => {
-    const none = await openStore(undefined);
+    const none = await openStore(undefined, async (limitBytes) => new MemoryBackend(limitBytes));
     expect(none.store.kind).toBe('memory');
     expect(none.reason).toMatch(/no file system/);
   });

@@ -30,11 +30,12 @@ export async function get(
     const acquire = { headers: {}, fetch: 'demand', verifyReads: 'first', sha256: [] } as const;
     const modelId = await models.acquire(store, url, acquire, begin);
     const { live } = models.require(modelId);
-    const stop = (): void => live?.download?.stop(begin.signal.reason);
+    const download = await live?.startDownload();
+    const stop = (): void => download?.stop(begin.signal.reason);
     begin.signal.addEventListener('abort', stop, { once: true });
     try {
       if (begin.onProgress !== undefined) {
-        live?.download?.onProgress(begin.onProgress);
+        download?.onProgress(begin.onProgress);
       }
       if (live !== null) {
         onLive?.(live);

@@ -21,6 +21,9 @@ export class TestHost implements Host {
   readonly isolated = false;
   readonly logicalProcessors = 2;
   readonly api: PackageApi;
+  enginePatienceMs: readonly number[] = [120_000];
+  /** Engines that are started and never answer. */
+  deadEngines = 0;
   store = new ModelStore(new MemoryBackend());
   retry = quickRetry;
   /** Why the store is what it is. */
@@ -39,6 +42,12 @@ export class TestHost implements Host {
   }
 
   startEngine(): WorkerLink {
+    if (this.deadEngines > 0) {
+      this.deadEngines -= 1;
+      const { port1, port2 } = new MessageChannel();
+      this.#ports.push(port1, port2);
+      return { endpoint: port1, terminate: () => port1.close(), onCrash: () => undefined };
+    }
     const service = new EngineService({ loadModule: this.#loadModule, holdLock: async () => false });
     this.engines.push(service);
     // Ending a real worker frees its memory.

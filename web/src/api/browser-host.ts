@@ -31,6 +31,8 @@ function startCopied(file: string): Worker | null {
 }
 
 export const browserHost: Host = {
+  // On a first visit 400 KB come over the network; a computer that does three other things takes seconds, too.
+  enginePatienceMs: [15_000, 60_000, 240_000],
   startEngine: () =>
     link(
       startCopied('worker/engine-worker.js') ??

@@ -3,6 +3,7 @@
 
 import { browserHost } from './browser-host.js';
 import { createApi } from './package-api.js';
+import { StoredModels } from './stored-models.js';
 import type {
   ImportOptions,
   LoadOptions,
@@ -67,7 +68,7 @@ export function deleteModel(url: string | URL): Promise<boolean> {
  * if (check) for (const { part, offset, bytes } of check.damaged) console.log(part, offset, bytes);
  */
 export function verifyModel(url: string | URL, options?: StoredModelOptions): Promise<ModelCheck | null> {
-  return api.stored.verify(url, options);
+  return new StoredModels(api).verify(url, options);
 }
 
 /**
@@ -80,7 +81,7 @@ export function exportModel(
   url: string | URL,
   options?: { part?: number; signal?: AbortSignal },
 ): ReadableStream<Uint8Array> {
-  return api.stored.export(url, options);
+  return new StoredModels(api).export(url, options);
 }
 
 /**
@@ -92,5 +93,5 @@ export function exportModel(
  * const model = await loadModel(await importFile(file));
  */
 export function importFile(file: File | readonly File[], options?: ImportOptions): Promise<string> {
-  return api.stored.import(file, options);
+  return new StoredModels(api).import(file, options);
 }

@@ -17,6 +17,8 @@ export interface WorkerLink {
 
 export interface Host {
   startEngine(): WorkerLink;
+  /** How long an engine may take until its module runs, at the first try, the second … */
+  readonly enginePatienceMs: readonly number[];
   startStorage(): WorkerLink;
   /** For relative URLs; undefined where there is no page. */
   readonly baseUrl: string | undefined;

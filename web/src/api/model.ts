@@ -3,15 +3,13 @@
 
 import { SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
+import { loaded } from '../lazy.js';
 import type { Pooling, Prompt } from '../protocol/data.js';
 import type { EngineMethods } from '../protocol/methods.js';
-import { chooseTemplate } from './chat-template.js';
 import { GenerationStream } from './generation.js';
 import { budgetBytesOf } from './budget.js';
 import { rulesOf } from './generation-rules.js';
 import type { Connection } from './host.js';
-import { stringAt } from './json.js';
-import { renderPrompt } from './render-chat.js';
 import { samplingSettings } from './sampling.js';
 import type {
   ChatMessage,
@@ -205,14 +203,8 @@ export class LoadedModel implements Model {
   }
 
   async #renderPrompt(messages: readonly ChatMessage[], options: ChatOptions): Promise<Prompt> {
-    const template = await chooseTemplate(this.info, {
-      wanted: options.template ?? this.#context.chatTemplate,
-      hasTools: (options.tools?.length ?? 0) > 0,
-      hasToken: async (text) => (await this.tokenize(text, { parseSpecial: true })).length === 1,
-    });
-    const bosToken = stringAt(this.info.details, 'tokenizer', 'bos_token');
-    const eosToken = stringAt(this.info.details, 'tokenizer', 'eos_token');
-    return renderPrompt(template, { ...options, messages, bosToken, eosToken }, options.allowControlTokens);
+    const { chatPrompt } = await loaded(import('./chat-prompt.js'));
+    return chatPrompt(this, messages, options, this.#context.chatTemplate);
   }
 
   #generation(makePrompt: () => Promise<Prompt>, options: GenerateOptions): Generation {

@@ -4,16 +4,17 @@
 
 import { abortable } from '../async.js';
 import { createError } from '../errors.js';
+import { loaded } from '../lazy.js';
 import type { EngineSettings } from '../protocol/data.js';
 import type { AcquireOptions, AcquireSource, EngineMethods, StorageMethods } from '../protocol/methods.js';
 import { budgetBytesOf } from './budget.js';
 import { chooseEngine } from './choose-engine.js';
+import { EngineStart } from './engine-start.js';
 import { Connection, watchByLock, type Host } from './host.js';
 import { stringAt } from './json.js';
 import { LoadedModel, type OpenedEngine } from './model.js';
-import { modelPlan } from './model-plan.js';
 import { specialTokensOf } from './special-tokens.js';
-import { StoredModels } from './stored-models.js';
+import type { Storage } from './stored-models.js';
 import type {
   LoadOptions,
   Model,
@@ -24,12 +25,11 @@ import type {
   StoredModel,
 } from './types.js';
 
-export interface PackageApi {
+export interface PackageApi extends Storage {
   loadModel(source: ModelSource, options?: LoadOptions): Promise<Model>;
   planModel(source: ModelSource, options?: PlanOptions): Promise<ModelPlan>;
   listModels(): Promise<StoredModel[]>;
   deleteModel(url: string | URL): Promise<boolean>;
-  readonly stored: StoredModels;
 }
 
 type Acquired = StorageMethods['acquire']['result'];
@@ -94,18 +94,17 @@ export function createApi(host: Host): PackageApi {
   /** Starts an engine, which gets ready while `use` finds out about the weights. If `use` fails, the engine is ended. */
   async function withEngine<T>(
     weights: Connection<StorageMethods>,
-    { build, threads }: EngineSettings,
-    use: (engine: Connection<EngineMethods>) => Promise<T>,
+    settings: EngineSettings,
+    use: (start: EngineStart) => Promise<T>,
   ): Promise<T> {
-    const engine = new Connection<EngineMethods>(host.startEngine(), 'engine');
     // Without its weights a model is lost.
-    weights.onCrash((error) => engine.crash(error.message, error), engine.ended);
-    void watchByLock(engine, host.locks, 'engine');
+    const start = new EngineStart(host, settings, (engine) =>
+      weights.onCrash((error) => engine.crash(error.message, error), engine.ended),
+    );
     try {
-      engine.client.call('prepare', { build, threads }).catch(() => undefined); // it fails again when it is needed
-      return await use(engine);
+      return await use(start);
     } catch (error) {
-      engine.close(createError('disposed', 'the model could not be opened'));
+      start.end(createError('disposed', 'the model could not be opened'));
       throw error;
     }
   }
@@ -118,15 +117,17 @@ export function createApi(host: Host): PackageApi {
   }
 
   async function open(
-    engine: Connection<EngineMethods>,
+    start: EngineStart,
     weights: Connection<StorageMethods>,
     { modelId, isWhole, partBytes }: Acquired,
     settings: EngineSettings,
     { signal, onProgress }: Pick<LoadOptions, 'signal' | 'onProgress'>,
-  ): Promise<Opened> {
+  ): Promise<OpenedEngine> {
+    const engine = await abortable(start.ready(), signal);
     const storagePort = await portTo(weights);
     const call = { storagePort, modelId, isWhole, partBytes, settings };
-    return engine.client.call('open', call, { transfer: [storagePort], signal, onProgress });
+    const opened = await engine.client.call('open', call, { transfer: [storagePort], signal, onProgress });
+    return { engine, opened };
   }
 
   /** Another engine for the same weights. */
@@ -135,10 +136,7 @@ export function createApi(host: Host): PackageApi {
     acquired: Acquired,
     settings: EngineSettings,
   ): Promise<OpenedEngine> {
-    return withEngine(weights, settings, async (engine) => ({
-      engine,
-      opened: await open(engine, weights, acquired, settings, {}),
-    }));
+    return withEngine(weights, settings, (start) => open(start, weights, acquired, settings, {}));
   }
 
   /** `give` gives the weights back. */
@@ -167,7 +165,7 @@ export function createApi(host: Host): PackageApi {
     const settings = await settingsOf(options, host);
     const what = { source: acquireSource(source), options: acquireOptions(options, 'all') };
     const weights = storageConnection();
-    return withEngine(weights, settings, async (engine) => {
+    return withEngine(weights, settings, async (start) => {
       const { acquired, give } = await acquire(weights, what, options);
       const following = new AbortController();
       const stored = weights.client
@@ -182,7 +180,7 @@ export function createApi(host: Host): PackageApi {
         if (waitFor === 'stored') {
           await abortable(stored, signal);
         }
-        const opened = await open(engine, weights, acquired, settings, options);
+        const { engine, opened } = await open(start, weights, acquired, settings, options);
         const fileBytes = sum(acquired.partBytes);
         onProgress?.({ phase: 'ready', loadedBytes: fileBytes, totalBytes: fileBytes });
         return new LoadedModel(infoOf(what.source, acquired, settings, opened), engine, {
@@ -204,10 +202,11 @@ export function createApi(host: Host): PackageApi {
     const settings = await settingsOf(options, host);
     const what = { source: acquireSource(source), options: acquireOptions(options, 'demand') };
     const weights = storageConnection();
-    return withEngine(weights, settings, async (engine) => {
+    return withEngine(weights, settings, async (start) => {
       const { acquired, give } = await acquire(weights, what, options);
       try {
         const { modelId, isWhole, partBytes } = acquired;
+        const engine = await abortable(start.ready(), signal);
         const storagePort = await portTo(weights);
         const call = { storagePort, modelId, partBytes, settings, probeMs, probeReads: isWhole };
         const { details, rates } = await engine.client.call('plan', call, {
@@ -216,6 +215,7 @@ export function createApi(host: Host): PackageApi {
         });
         engine.close(createError('disposed', 'the plan is made'));
         const name = stringAt(details, 'name') || nameOf(what.source);
+        const { modelPlan } = await loaded(import('./model-plan.js'));
         return modelPlan(details, rates, { name, fileBytes: sum(partBytes) });
       } finally {
         await give();
@@ -226,7 +226,8 @@ export function createApi(host: Host): PackageApi {
   return {
     loadModel,
     planModel,
-    stored: new StoredModels(() => storageConnection().client, absolute),
+    storageClient: () => storageConnection().client,
+    absolute,
     listModels: async () => (await storageConnection().client.call('list', {})).models,
     deleteModel: async (url) =>
       (await storageConnection().client.call('remove', { url: absolute(url) })).removed,

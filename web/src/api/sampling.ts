@@ -53,26 +53,9 @@ const defaults: SamplingSettings = {
   samplers: samplerNames,
 };
 
-const reals = [
-  'temperature',
-  'dynatempRange',
-  'dynatempExponent',
-  'topP',
-  'minP',
-  'typicalP',
-  'topNSigma',
-  'xtcProbability',
-  'xtcThreshold',
-  'dryMultiplier',
-  'dryBase',
-  'repeatPenalty',
-  'frequencyPenalty',
-  'presencePenalty',
-  'mirostatTau',
-  'mirostatEta',
-] as const;
-
-const integers = ['topK', 'dryAllowedLength', 'dryLastN', 'repeatLastN', 'mirostat'] as const;
+const numbers = Object.keys(samplingDefaults) as SamplingNumber[];
+/** The others are real numbers. */
+const integers: readonly string[] = ['topK', 'dryAllowedLength', 'dryLastN', 'repeatLastN', 'mirostat'];
 
 function refusal(name: string, value: unknown, expected: string): LayerstreamError {
   return createError('bad_argument', `${name} is ${String(value)}, expected ${expected}`, {
@@ -140,11 +123,9 @@ function seedOf(seed: unknown, temperature: number): number {
 /** bad_argument, with name and value, for what is not of its type. */
 export function samplingSettings(options: SamplingOptions): SamplingSettings {
   const settings = { ...defaults };
-  for (const name of reals) {
-    settings[name] = finite(name, options[name] ?? defaults[name]);
-  }
-  for (const name of integers) {
-    settings[name] = integer(name, options[name] ?? defaults[name]);
+  for (const name of numbers) {
+    const check = integers.includes(name) ? integer : finite;
+    settings[name] = check(name, options[name] ?? defaults[name]);
   }
   const { drySequenceBreakers, logitBias, bannedTokens, samplers } = options;
   if (drySequenceBreakers !== undefined) {

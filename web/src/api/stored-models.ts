@@ -8,24 +8,32 @@ import type { ImportOptions, ModelCheck, StoredModelOptions } from './types.js';
 /** Key of a model that came from a file and has no URL. */
 const keyOf = (name: string): string => `import:${encodeURIComponent(name)}`;
 
-export class StoredModels {
-  readonly #storage: () => Client<StorageMethods>;
-  readonly #absolute: (url: string | URL) => string;
+/** What it needs of the package. */
+export interface Storage {
+  storageClient(): Client<StorageMethods>;
+  absolute(url: string | URL): string;
+}
 
-  constructor(storage: () => Client<StorageMethods>, absolute: (url: string | URL) => string) {
+export class StoredModels {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
     this.#storage = storage;
-    this.#absolute = absolute;
   }
 
   verify(url: string | URL, { signal, onProgress }: StoredModelOptions = {}): Promise<ModelCheck | null> {
-    return this.#storage().call('verify', { url: this.#absolute(url) }, { signal, onProgress });
+    return this.#storage
+      .storageClient()
+      .call('verify', { url: this.#storage.absolute(url) }, { signal, onProgress });
   }
 
   export(
     url: string | URL,
     { part = 0, signal }: { part?: number; signal?: AbortSignal } = {},
   ): ReadableStream<Uint8Array> {
-    const stream = this.#storage().stream('export', { url: this.#absolute(url), part }, { signal });
+    const stream = this.#storage
+      .storageClient()
+      .stream('export', { url: this.#storage.absolute(url), part }, { signal });
     const chunks = stream[Symbol.asyncIterator]();
     return new ReadableStream<Uint8Array>(
       {
@@ -48,8 +56,8 @@ export class StoredModels {
     { url, signal, onProgress }: ImportOptions = {},
   ): Promise<string> {
     const files = source instanceof Blob ? [source] : source;
-    const key = url === undefined ? keyOf(files[0]?.name ?? '') : this.#absolute(url);
-    await this.#storage().call('import', { url: key, files }, { signal, onProgress });
+    const key = url === undefined ? keyOf(files[0]?.name ?? '') : this.#storage.absolute(url);
+    await this.#storage.storageClient().call('import', { url: key, files }, { signal, onProgress });
     return key;
   }
 }

@@ -124,14 +124,14 @@ function leaveRemote(
 }
 
 /**
- * A model that is not stored: its entry in the store, and its download, which has begun. `download` is null if it is
- * there already: a server that announces no length has sent everything. What the store does not hold stays where it is.
+ * A model that is not stored: its entry in the store, and its download, which has begun. A server that announces no
+ * length has sent everything already. What the store does not hold stays where it is.
  */
 export async function beginDownload(
   store: ModelStore,
   url: string,
   options: BeginOptions,
-): Promise<{ files: ModelFiles; download: ModelDownload | null } | RemoteModel> {
+): Promise<{ files: ModelFiles; download: ModelDownload } | RemoteModel> {
   const answers = new Map<number, PartAnswer>();
   try {
     const urls = partUrls(url);
@@ -142,7 +142,7 @@ export async function beginDownload(
       if (files === null) {
         throw createError('storage_failed', `${url} was stored, but cannot be opened`, { details: { url } });
       }
-      return { files, download: null };
+      return { files, download: new ModelDownload(files, options) };
     }
     const total = announced.infos.reduce((sum, part) => sum + part.bytes, 0);
     await checkQuota(total, store.kind === 'opfs' ? options.estimate : undefined);

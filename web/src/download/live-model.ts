@@ -10,19 +10,26 @@ import type { ModelFiles } from '../storage/model-files.js';
 import { RangeHasher } from '../storage/range-hasher.js';
 import type { ModelReader, StorageKind } from '../storage/store-types.js';
 import type { ModelDownload } from './model-download.js';
-import { checkWhole } from './verify.js';
 
 /** When stored bytes are compared with their hashes: at every read, or at a range's first one since it was opened. */
 export type VerifyReads = 'always' | 'first';
 
+/** What most models, which are whole and stay so, do not need; it is loaded when it is asked for. */
+export interface LiveModelTools {
+  /** null: the model came from no URL. */
+  newDownload(): ModelDownload | null;
+  checkWhole(files: ModelFiles, stated: readonly string[], signal: AbortSignal): Promise<void>;
+}
+
 export class LiveModel implements ModelReader {
   readonly files: ModelFiles;
   readonly partBytes: readonly number[];
-  /** null: it came from no URL. */
-  readonly download: ModelDownload | null;
   verifyReads: VerifyReads = 'first';
   readonly #checked: Uint8Array;
   readonly #closing = new AbortController();
+  readonly #tools: () => Promise<LiveModelTools>;
+  #starting: Promise<ModelDownload | null> | null = null;
+  #download: ModelDownload | null = null;
   readonly #hasher = new RangeHasher();
   /** Users of the hasher's buffer. */
   readonly #checks = new SerialQueue();
@@ -32,15 +39,43 @@ export class LiveModel implements ModelReader {
   /** The whole turned out to be something else than was stated. */
   #broken: unknown = null;
 
-  constructor(files: ModelFiles, download: ModelDownload | null) {
+  /** `download`: one that has begun. */
+  constructor(
+    files: ModelFiles,
+    tools: () => Promise<LiveModelTools>,
+    download: ModelDownload | null = null,
+  ) {
     this.files = files;
     this.partBytes = files.grid.partBytes;
-    this.download = download;
+    this.#tools = tools;
+    this.#download = download;
     this.#checked = new Uint8Array(files.grid.count);
   }
 
   get kind(): StorageKind {
     return this.files.kind;
+  }
+
+  /** null: nothing had to be fetched so far. */
+  get download(): ModelDownload | null {
+    return this.#download;
+  }
+
+  /** null: it came from no URL. */
+  async startDownload(): Promise<ModelDownload | null> {
+    if (this.#download === null) {
+      this.#starting ??= this.#tools().then((tools) => tools.newDownload());
+      try {
+        this.#download = await this.#starting;
+      } finally {
+        this.#starting = null;
+      }
+      if (this.#closing.signal.aborted) {
+        this.#download?.stop(this.#closing.signal.reason);
+      }
+    }
+    this.#closing.signal.throwIfAborted();
+    return this.#download;
   }
 
   async read(part: number, offset: number, into: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -68,17 +103,18 @@ export class LiveModel implements ModelReader {
   async close(): Promise<void> {
     const reason = createError('disposed', 'the model was closed');
     this.#closing.abort(reason);
-    this.download?.stop(reason);
+    this.#download?.stop(reason);
     await this.files.close();
   }
 
   async #makeWhole(sha256: readonly string[] | undefined): Promise<void> {
     if (!this.files.isComplete) {
-      await this.download?.all();
+      await (await this.startDownload())?.all();
     }
     const stated = sha256 ?? this.files.parts.map((part) => part.sha256 ?? '');
     if (stated.some((hash) => hash !== '') && (sha256 !== undefined || this.files.wholeIsGood === null)) {
       try {
+        const { checkWhole } = await this.#tools();
         await checkWhole(this.files, stated, this.#closing.signal);
       } catch (error) {
         this.#broken = error instanceof LayerstreamError && error.code === 'hash_mismatch' ? error : null;
@@ -101,10 +137,11 @@ export class LiveModel implements ModelReader {
       }
       const wasStored = this.files.expectedHash(range) !== null;
       try {
-        if (this.download === null) {
+        const download = await this.startDownload();
+        if (download === null) {
           throw createError('io_failed', 'it came from a file, and there is no URL to fetch them from');
         }
-        await this.download.need(extent, signal);
+        await download.need(extent, signal);
         return;
       } catch (error) {
         signal?.throwIfAborted();

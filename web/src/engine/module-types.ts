@@ -163,6 +163,8 @@ export interface NativeEngine {
 }
 export interface LayerstreamModule {
   HEAPU8: Uint8Array;
+  /** Of builds with threads: the shared memory that the module was given. */
+  wasmMemory?: WebAssembly.Memory;
   Engine: { new (): NativeEngine };
   /** Engines that are alive (leak tests). */
   liveEngines(): number;

@@ -209,10 +209,9 @@ export class Engine {
     return read.valid ? read : null;
   }
 
-  /** The wasm memory, if other workers may write into it; to be asked for anew before every use. */
-  get sharedMemory(): SharedArrayBuffer | null {
-    const { buffer } = this.#module.HEAPU8;
-    return typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer ? buffer : null;
+  /** The wasm memory, if other workers may write into it. */
+  get sharedMemory(): WebAssembly.Memory | null {
+    return this.#module.wasmMemory ?? null;
   }
 
   /** `bytes` has exactly the length of the request. */

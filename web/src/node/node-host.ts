@@ -7,6 +7,7 @@ import type { Host, WorkerLink } from '../api/host.js';
 import { Dispatcher } from '../protocol/dispatcher.js';
 import type { Endpoint, EndpointMessage } from '../protocol/endpoint.js';
 import type { StorageMethods } from '../protocol/methods.js';
+import { MemoryBackend } from '../storage/memory-folder.js';
 import { openStore } from '../storage/open-store.js';
 import { StorageService } from '../worker/storage-service.js';
 
@@ -52,13 +53,17 @@ function endpointPair(): [Endpoint, Endpoint] {
 
 function startStorage(): WorkerLink {
   const [mine, theirs] = endpointPair();
-  const service = new StorageService({ openStore: () => openStore(undefined), holdLock: async () => false });
+  const service = new StorageService({
+    openStore: () => openStore(undefined, async (limitBytes) => new MemoryBackend(limitBytes)),
+    holdLock: async () => false,
+  });
   const dispatcher = new Dispatcher<StorageMethods>(theirs, service.handlers);
   return { endpoint: mine, terminate: () => dispatcher.close(), onCrash: () => undefined };
 }
 
 export const nodeHost: Host = {
   startEngine,
+  enginePatienceMs: [240_000],
   startStorage,
   baseUrl: undefined,
   persist: () => undefined,

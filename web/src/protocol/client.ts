@@ -31,14 +31,22 @@ export class Client<M extends MethodMap<M>> {
   readonly #pending = new Map<number, Pending>();
   readonly #orphans = new Map<number, (value: unknown) => void>();
   readonly #listener = (event: EndpointMessage): void => this.#receive(event.data);
+  /** Nobody can say whose answer it was: all fail rather than one waiting for ever. */
+  readonly #lossListener = (): void =>
+    this.close(new LayerstreamError('internal', 'the browser could not hand over an answer of a worker'));
   #nextId = 1;
   #closed: Error | null = null;
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
     endpoint.addEventListener('message', this.#listener);
+    endpoint.addEventListener('messageerror', this.#lossListener);
     endpoint.start?.();
     this.#post({ type: 'hello', version: protocolVersion });
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== null;
   }
 
   /** Calls that have not settled. */
@@ -89,6 +97,7 @@ export class Client<M extends MethodMap<M>> {
     }
     this.#closed = error;
     this.#endpoint.removeEventListener('message', this.#listener);
+    this.#endpoint.removeEventListener('messageerror', this.#lossListener);
     for (const id of [...this.#pending.keys()]) {
       this.#settle(id)?.fail(error);
     }

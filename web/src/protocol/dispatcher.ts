@@ -35,12 +35,15 @@ export class Dispatcher<M extends MethodMap<M>> {
   readonly #handlers: Handlers<M>;
   readonly #running = new Map<number, Running>();
   readonly #listener = (event: EndpointMessage): void => this.#receive(event.data);
+  readonly #lossListener = (): void => this.#refuseLost();
+  #lastId = 0;
   #mismatch: LayerstreamError | null = null;
 
   constructor(endpoint: Endpoint, handlers: Handlers<M>) {
     this.#endpoint = endpoint;
     this.#handlers = handlers;
     endpoint.addEventListener('message', this.#listener);
+    endpoint.addEventListener('messageerror', this.#lossListener);
     endpoint.start?.();
   }
 
@@ -52,6 +55,7 @@ export class Dispatcher<M extends MethodMap<M>> {
   /** Aborts what runs; nothing is answered any more. */
   close(): void {
     this.#endpoint.removeEventListener('message', this.#listener);
+    this.#endpoint.removeEventListener('messageerror', this.#lossListener);
     for (const call of this.#running.values()) {
       call.abort.abort();
     }
@@ -73,6 +77,7 @@ export class Dispatcher<M extends MethodMap<M>> {
         this.#post({ type: 'hello', version: protocolVersion });
         return;
       case 'request':
+        this.#lastId = message.id;
         void this.#serve(message);
         return;
       case 'pull':
@@ -84,6 +89,13 @@ export class Dispatcher<M extends MethodMap<M>> {
       default:
         message satisfies never;
     }
+  }
+
+  /** A request that did not arrive whole: only requests carry objects, and their numbers go up one by one. */
+  #refuseLost(): void {
+    this.#lastId += 1;
+    const error = new LayerstreamError('internal', 'the browser could not hand over a request to a worker');
+    this.#post({ type: 'error', id: this.#lastId, error: encodeError(error) });
   }
 
   async #serve(request: RequestMessage<M>): Promise<void> {

@@ -6,10 +6,13 @@ export interface EndpointMessage {
   readonly data: unknown;
 }
 
+/** messageerror: something was sent that the browser cannot hand over. */
+type EndpointEvent = 'message' | 'messageerror';
+
 export interface Endpoint {
   postMessage(message: unknown, transfer: Transferable[]): void;
-  addEventListener(type: 'message', listener: (event: EndpointMessage) => void): void;
-  removeEventListener(type: 'message', listener: (event: EndpointMessage) => void): void;
+  addEventListener(type: EndpointEvent, listener: (event: EndpointMessage) => void): void;
+  removeEventListener(type: EndpointEvent, listener: (event: EndpointMessage) => void): void;
   /** MessagePort only: deliver what is queued. */
   start?(): void;
 }

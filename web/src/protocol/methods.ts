@@ -23,7 +23,7 @@ import type {
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 export interface MethodSpec {
   params: object;
@@ -43,7 +43,7 @@ interface Watch {
 /** Page -> engine worker. One worker holds one model. */
 export interface EngineMethods {
   watch: Watch;
-  /** Starts the engine that open and plan will need, while the page finds out about the model. */
+  /** Starts the module that open and plan will need, while the page finds out about the model; answers when it runs. */
   prepare: { params: Pick<EngineSettings, 'build' | 'threads'>; result: null };
   open: {
     params: {
@@ -176,14 +176,11 @@ export interface ReadMethods {
     };
     result: { buffer: ArrayBuffer };
   };
-  /** The same straight into memory that both ends share: `pointers` has one address in it for each extent. */
+  /** The shared memory that readInto writes to; null: none any more. */
+  share: { params: { memory: WebAssembly.Memory | null }; result: null };
+  /** As read, straight into the shared memory: `pointers` has one address in it for each extent. */
   readInto: {
-    params: {
-      modelId: number;
-      extents: readonly Extent[];
-      memory: SharedArrayBuffer;
-      pointers: readonly number[];
-    };
+    params: { modelId: number; extents: readonly Extent[]; pointers: readonly number[] };
     result: null;
   };
   /** The order in which a pass will read; a download follows it. */

@@ -2,7 +2,7 @@
 // Chooses the store of this browser: the origin's file system, or memory with the reason why.
 
 import { messageOf } from '../errors.js';
-import { MemoryBackend } from './memory-folder.js';
+import type { StoreBackend } from './folder.js';
 import { ModelStore } from './model-store.js';
 import { OpfsBackend } from './opfs-folder.js';
 
@@ -15,11 +15,15 @@ export interface ChosenStore {
 /** Weights kept in memory, at most; what is beyond is fetched when it is needed. */
 const memoryLimitBytes = 2 ** 30;
 
-function inMemory(reason: string): ChosenStore {
-  return { store: new ModelStore(new MemoryBackend(memoryLimitBytes)), reason };
-}
-
-export async function openStore(storage: StorageManager | undefined): Promise<ChosenStore> {
+/** `memory`: makes a store of so many bytes, where files cannot be. */
+export async function openStore(
+  storage: StorageManager | undefined,
+  memory: (limitBytes: number) => Promise<StoreBackend>,
+): Promise<ChosenStore> {
+  const inMemory = async (reason: string): Promise<ChosenStore> => ({
+    store: new ModelStore(await memory(memoryLimitBytes)),
+    reason,
+  });
   if (typeof storage?.getDirectory !== 'function') {
     return inMemory('this browser gives pages no file system');
   }

@@ -4,6 +4,7 @@
 
 import { deferred, SerialQueue } from '../async.js';
 import { createError } from '../errors.js';
+import { loaded } from '../lazy.js';
 import type { Engine } from '../engine/module.js';
 import type { ModuleChoice } from '../engine/load-module.js';
 import type { LayerstreamModule } from '../engine/module-types.js';
@@ -12,12 +13,10 @@ import type { GenerationOutcome, PassProgress } from '../protocol/data.js';
 import type { CallContext, Handlers } from '../protocol/dispatcher.js';
 import type { EngineMethods, ReadMethods } from '../protocol/methods.js';
 import { ChunkBatcher } from './chunk-batcher.js';
-import { Embedder } from './embedder.js';
 import { EventLoop } from './event-loop.js';
 import { Generator } from './generator.js';
 import { openEngine } from './open-engine.js';
 import { PassRunner } from './pass-runner.js';
-import { planFromHeaders } from './plan-model.js';
 import { PromptTokenizer } from './prompt-tokens.js';
 import { readOrder } from './read-order.js';
 import { RemoteWeightSource } from './weight-source.js';
@@ -31,8 +30,8 @@ interface OpenModel {
   readonly engine: Engine;
   readonly runner: PassRunner;
   readonly generator: Generator;
-  readonly embedder: Embedder;
   readonly prompts: PromptTokenizer;
+  readonly source: RemoteWeightSource;
   readonly reads: Client<ReadMethods>;
   readonly loop: EventLoop;
   readonly port: MessagePort;
@@ -60,7 +59,7 @@ export class EngineService {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       prepare: async (choice) => {
         this.#prepared = options.loadModule(choice);
-        this.#prepared.catch(() => undefined); // whoever needs it hears of it
+        await this.#prepared;
         return null;
       },
       open: (params, context) => this.#queue.run(() => this.#open(params, context), context.signal),
@@ -139,15 +138,17 @@ export class EngineService {
         signal: context.signal,
         onHeader: (loadedBytes) => context.progress({ phase: 'open', loadedBytes, totalBytes }),
       });
+      if (engine.sharedMemory !== null) {
+        await source.share(engine.sharedMemory);
+      }
       if (!isWhole) {
         void source.setOrder(readOrder(engine.describe(true))).catch(() => undefined); // it is only advice
       }
       const loop = new EventLoop();
       const runner = new PassRunner(engine, source, loop);
       const generator = new Generator(engine, runner);
-      const embedder = new Embedder(engine, runner);
       const prompts = new PromptTokenizer(engine);
-      this.#model = { engine, runner, generator, embedder, prompts, reads, loop, port: storagePort };
+      this.#model = { engine, runner, generator, prompts, source, reads, loop, port: storagePort };
       return {
         details: engine.describe(),
         contextLength: engine.contextLength,
@@ -173,6 +174,7 @@ export class EngineService {
     const reads = new Client<ReadMethods>(storagePort);
     try {
       const source = new RemoteWeightSource(reads, modelId);
+      const { planFromHeaders } = await loaded(import('./engine-extras.js'));
       return await planFromHeaders(module, source, { ...request, signal });
     } finally {
       reads.close(createError('disposed', 'the plan is made'));
@@ -214,10 +216,11 @@ export class EngineService {
     context: CallContext<Embed>,
   ): Promise<Embed['result']> {
     const signal = AbortSignal.any([context.signal, this.#closing.signal]);
+    const { Embedder } = await loaded(import('./engine-extras.js'));
     const result = await this.#queue.run(() => {
-      const { embedder, generator, prompts } = this.#opened();
+      const { engine, runner, generator, prompts } = this.#opened();
       generator.forget();
-      return embedder.embed({
+      return new Embedder(engine, runner).embed({
         texts: inputs.map((input) => prompts.tokenize(input)),
         pooling,
         normalize,
@@ -259,9 +262,10 @@ function nothingGenerated(): GenerationOutcome {
   return { finishReason: 'abort', stopReason: null, stats };
 }
 
-function closeModel({ engine, reads, loop, port }: OpenModel): void {
+function closeModel({ engine, source, reads, loop, port }: OpenModel): void {
   engine.dispose();
   loop.close();
+  source.unshare();
   reads.close(createError('disposed', 'the model was disposed'));
   port.close();
 }

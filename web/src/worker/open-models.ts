@@ -3,17 +3,15 @@
 // downloads live as long as somebody uses them. While ranges are missing, the model is written by one tab at a time.
 
 import { SerialQueue } from '../async.js';
-import { beginDownload, type BeginOptions } from '../download/begin.js';
+import type { BeginOptions } from '../download/begin.js';
 import { LiveModel } from '../download/live-model.js';
-import { ModelDownload } from '../download/model-download.js';
-import { RemoteModel } from '../download/remote-model.js';
-import { delay } from '../download/retry.js';
-import { createError, LayerstreamError } from '../errors.js';
+import type { RemoteModel } from '../download/remote-model.js';
+import { createError } from '../errors.js';
 import type { AcquireOptions } from '../protocol/methods.js';
-import { MemoryBackend } from '../storage/memory-folder.js';
 import type { ModelFiles } from '../storage/model-files.js';
 import { ModelStore } from '../storage/model-store.js';
 import type { ModelReader } from '../storage/store-types.js';
+import { extras } from './extras.js';
 import type { ModelTurn, TabTurns } from './tab-turns.js';
 
 export interface OpenModel {
@@ -26,25 +24,18 @@ export interface OpenModel {
   references: number;
 }
 
-const [busyAttempts, busyDelayMs] = [20, 50];
 /** A large vocabulary, and what a server without ranges sends of a small model. */
 const maxHeaderBytes = 256 << 20;
-
-/** Models that came from files; they cannot be fetched. */
-const isFetchable = (url: string): boolean => /^(https?|blob|data):/.test(url);
-
-/** null: they cannot be loaded. Without a network nothing is downloaded either, in any tab. */
-export type LoadTurns = () => Promise<TabTurns | null>;
 
 export class OpenModels {
   readonly #models = new Map<number, OpenModel>();
   /** Per URL: opening, closing and removing happen one after another. */
   readonly #queues = new Map<string, SerialQueue>();
-  readonly #turns: LoadTurns | null;
+  readonly #turns: (() => Promise<TabTurns>) | null;
   #nextId = 1;
 
   /** `turns`: null where no other tab has the same store. */
-  constructor(turns: LoadTurns | null = null) {
+  constructor(turns: (() => Promise<TabTurns>) | null = null) {
     this.#turns = turns;
   }
 
@@ -130,6 +121,7 @@ export class OpenModels {
       return this.#add({ reader, live, sha256, turn, references: 1 });
     };
     if (this.#turns === null || store.kind !== 'opfs') {
+      const { openLive } = await extras();
       return add(await openLive(store, url, fetch, begin), null);
     }
     const files = await store.openWhole(url);
@@ -137,14 +129,12 @@ export class OpenModels {
       return add(liveOf(files, begin), null);
     }
     await files?.close();
+    const { openLive } = await extras();
     const turns = await this.#turns();
-    if (turns === null) {
-      return add(await openLive(store, url, fetch, begin), null);
-    }
     const turn = await (fetch === 'all' ? turns.take(url, begin) : turns.tryTake(url));
     if (turn === null) {
       // Another tab is storing it: what little is wanted is not worth the wait.
-      return add(await openLive(headerStore(), url, fetch, begin), null);
+      return add(await openLive(await headerStore(), url, fetch, begin), null);
     }
     try {
       return add(await openLive(store, url, fetch, begin), turn);
@@ -179,11 +169,18 @@ async function removeEmpty(store: ModelStore, files: ModelFiles | null): Promise
   }
 }
 
+/** Of a model that is whole; damage that is found is fetched again. */
 const liveOf = (files: ModelFiles, begin: BeginOptions): LiveModel =>
-  new LiveModel(files, isFetchable(files.url) ? new ModelDownload(files, begin) : null);
+  new LiveModel(files, async () => {
+    const { newDownload, checkWhole } = await extras();
+    return { newDownload: () => newDownload(files, begin), checkWhole };
+  });
 
 /** Keeps a header for as long as somebody reads it. */
-const headerStore = (): ModelStore => new ModelStore(new MemoryBackend(maxHeaderBytes));
+async function headerStore(): Promise<ModelStore> {
+  const { MemoryBackend } = await extras();
+  return new ModelStore(new MemoryBackend(maxHeaderBytes));
+}
 
 /** Whoever follows hears of failures, in other tabs as well. */
 function fetchAll(live: LiveModel, turn: ModelTurn | null, sha256: readonly string[]): void {
@@ -200,69 +197,4 @@ function fetchAll(live: LiveModel, turn: ModelTurn | null, sha256: readonly stri
   live.download?.onProgress(turn.report);
   turn.onWaiting = attempt;
   attempt();
-}
-
-/** Stored: as it is, going on with what is missing. Absent, or known to be wrong as a whole: anew. */
-async function openLive(
-  store: ModelStore,
-  url: string,
-  fetch: AcquireOptions['fetch'],
-  begin: BeginOptions,
-): Promise<LiveModel | RemoteModel> {
-  const files = await openWhenFree(store, url, begin.signal);
-  if (files !== null && files.wholeIsGood !== false) {
-    const live = await resume(files, fetch, begin);
-    if (live !== null) {
-      return live;
-    }
-  }
-  await files?.close();
-  if (!isFetchable(url)) {
-    throw createError('bad_argument', `${url} is not stored, and cannot be downloaded`, { details: { url } });
-  }
-  const begun = await beginDownload(store, url, begin);
-  if (begun instanceof RemoteModel) {
-    return begun;
-  }
-  return new LiveModel(begun.files, begun.download ?? new ModelDownload(begun.files, begin));
-}
-
-/** The handles of a tab that died are free a moment later than its turn. */
-async function openWhenFree(store: ModelStore, url: string, signal: AbortSignal): Promise<ModelFiles | null> {
-  for (let attempt = 1; ; ++attempt) {
-    try {
-      return await store.open(url);
-    } catch (error) {
-      const isBusy = error instanceof LayerstreamError && error.code === 'storage_busy';
-      if (!isBusy || attempt === busyAttempts) {
-        throw error;
-      }
-      await delay(busyDelayMs, signal);
-    }
-  }
-}
-
-/** null: the file at the URL is another one now. What was found to be damaged is only fetched when it is needed. */
-async function resume(
-  files: ModelFiles,
-  fetch: AcquireOptions['fetch'],
-  begin: BeginOptions,
-): Promise<LiveModel | null> {
-  if (!isFetchable(files.url)) {
-    return new LiveModel(files, null);
-  }
-  const download = new ModelDownload(files, begin);
-  try {
-    if (files.state === 'partial' && fetch === 'all') {
-      await download.begin(begin.signal);
-    }
-    return new LiveModel(files, download);
-  } catch (error) {
-    download.stop(error);
-    if (error instanceof LayerstreamError && error.code === 'remote_changed') {
-      return null;
-    }
-    await files.close();
-    throw error;
-  }
 }

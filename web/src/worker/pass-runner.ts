@@ -148,10 +148,10 @@ export class PassRunner {
   /** Never rejects: a failure is kept for the pass. */
   async #read(batch: readonly ReadRequest[], signal: AbortSignal): Promise<void> {
     try {
-      const memory = this.#engine.sharedMemory;
-      if (memory !== null && this.#source.readInto !== undefined) {
+      const { readInto } = this.#source;
+      if (readInto !== undefined) {
         const pointers = batch.map(({ pointer }) => pointer);
-        await this.#source.readInto(batch.map(extentOf), memory, pointers, signal);
+        await readInto(batch.map(extentOf), pointers, signal);
         this.#loop.noteTurn();
         batch.forEach((read) => this.#finish(read, () => this.#engine.completeRead(read)));
         return;

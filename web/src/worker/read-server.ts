@@ -11,14 +11,23 @@ import type { ModelReader } from '../storage/store-types.js';
 /** Buffers kept for reuse; an engine has few reads in flight. */
 const maxPooled = 4;
 
+export interface ReadableModels {
+  readerOf(modelId: number): ModelReader | null;
+  setOrder(modelId: number, extents: readonly Extent[]): void;
+}
+
 export class ReadServer {
-  readonly handlers: Handlers<ReadMethods>;
+  readonly #models: ReadableModels;
   readonly #pool: ArrayBuffer[] = [];
 
-  constructor(
-    readerOf: (modelId: number) => ModelReader | null,
-    setOrder: (modelId: number, extents: readonly Extent[]) => void,
-  ) {
+  constructor(models: ReadableModels) {
+    this.#models = models;
+  }
+
+  /** For one engine: it may share its memory. */
+  handlers(): Handlers<ReadMethods> {
+    const { readerOf, setOrder } = this.#models;
+    let shared: WebAssembly.Memory | null = null;
     const opened = (modelId: number): ModelReader => {
       const reader = readerOf(modelId);
       if (reader === null) {
@@ -26,7 +35,7 @@ export class ReadServer {
       }
       return reader;
     };
-    this.handlers = {
+    return {
       order: async ({ modelId, extents }) => {
         setOrder(modelId, extents);
         return null;
@@ -46,8 +55,16 @@ export class ReadServer {
         context.transfer(buffer);
         return { buffer };
       },
-      readInto: async ({ modelId, extents, memory, pointers }, { signal }) => {
-        await readAll(opened(modelId), extents, memory, pointers, signal);
+      share: async ({ memory }) => {
+        shared = memory;
+        return null;
+      },
+      readInto: async ({ modelId, extents, pointers }, { signal }) => {
+        if (shared === null) {
+          throw createError('internal', 'no memory is shared with the storage worker');
+        }
+        const end = extents.reduce((most, { bytes }, i) => Math.max(most, (pointers[i] ?? 0) + bytes), 0);
+        await readAll(opened(modelId), extents, grownTo(shared, end), pointers, signal);
         return null;
       },
     };
@@ -76,6 +93,14 @@ export class ReadServer {
       });
     }
   }
+}
+
+/** The other end makes the memory grow; `buffer` may still be the shorter one of before. */
+function grownTo(memory: WebAssembly.Memory, bytes: number): ArrayBufferLike {
+  if (memory.buffer.byteLength < bytes) {
+    memory.grow(0); // looks again
+  }
+  return memory.buffer;
 }
 
 /** Where each of them begins when they lie one behind the other. */

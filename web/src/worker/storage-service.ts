@@ -6,17 +6,15 @@ import { abortable } from '../async.js';
 import type { BeginOptions } from '../download/begin.js';
 import type { Fetch } from '../download/request.js';
 import type { RetryPolicy } from '../download/retry.js';
-import { decodeError, encodeError } from '../protocol/codec.js';
 import { Dispatcher, type CallContext, type Handlers } from '../protocol/dispatcher.js';
 import type { Endpoint } from '../protocol/endpoint.js';
 import type { AcquireOptions, AcquireSource, ReadMethods, StorageMethods } from '../protocol/methods.js';
-import { openFiles } from '../storage/blob-reader.js';
 import type { ChosenStore } from '../storage/open-store.js';
 import type { ModelStore } from '../storage/model-store.js';
+import { extras } from './extras.js';
 import { OpenModels } from './open-models.js';
 import { ReadServer } from './read-server.js';
-import type { Tabs, TabTurns } from './tab-turns.js';
-import { exportPart, importFiles, verify } from './whole-models.js';
+import type { Tabs } from './tab-turns.js';
 
 export interface StorageServiceOptions {
   openStore(): Promise<ChosenStore>;
@@ -39,22 +37,19 @@ export class StorageService {
   readonly handlers: Handlers<StorageMethods>;
   readonly #options: StorageServiceOptions;
   readonly #models: OpenModels;
-  readonly #reads = new ReadServer(
-    (modelId) => this.#models.get(modelId)?.reader ?? null,
-    (modelId, extents) => this.#models.get(modelId)?.live?.download?.setOrder(extents),
-  );
+  readonly #reads = new ReadServer({
+    readerOf: (modelId) => this.#models.get(modelId)?.reader ?? null,
+    setOrder: (modelId, extents) => this.#models.get(modelId)?.live?.download?.setOrder(extents),
+  });
   #store: Promise<ChosenStore> | null = null;
 
   constructor(options: StorageServiceOptions) {
     this.#options = options;
     const { tabs } = options;
     // Loaded by tabs that store something: those that only read need no turn.
-    const loadTurns = (shared: Tabs): Promise<TabTurns | null> =>
-      import('./tab-turns.js').then(
-        (module) => new module.TabTurns(shared, { encodeError, decodeError }),
-        () => null,
-      );
-    this.#models = new OpenModels(tabs === undefined ? null : () => loadTurns(tabs));
+    this.#models = new OpenModels(
+      tabs === undefined ? null : async () => new (await extras()).TabTurns(tabs),
+    );
     this.handlers = {
       watch: async ({ lockName }) => ({ held: await options.holdLock(lockName) }),
       acquire: (params, context) => this.#acquire(params.source, params.options, context),
@@ -72,12 +67,16 @@ export class StorageService {
         removed: await this.#models.inTurn(url, async () => (await this.#chosen()).store.remove(url)),
       }),
       verify: (params, context) =>
-        this.#inStore(params.url, context, (store) => verify(store, params.url, context)),
+        this.#inStore(params.url, context, async (store) =>
+          (await extras()).verify(store, params.url, context),
+        ),
       export: (params, context) =>
-        this.#inStore(params.url, context, (store) => exportPart(store, params, context)),
+        this.#inStore(params.url, context, async (store) =>
+          (await extras()).exportPart(store, params, context),
+        ),
       import: (params, context) =>
-        this.#inStore(params.url, context, (store) =>
-          importFiles(store, params, context, this.#options.estimate),
+        this.#inStore(params.url, context, async (store) =>
+          (await extras()).importFiles(store, params, context, this.#options.estimate),
         ),
     };
   }
@@ -88,7 +87,7 @@ export class StorageService {
   }
 
   serveReads(port: Endpoint): Dispatcher<ReadMethods> {
-    return new Dispatcher<ReadMethods>(port, this.#reads.handlers);
+    return new Dispatcher<ReadMethods>(port, this.#reads.handlers());
   }
 
   #chosen(): Promise<ChosenStore> {
@@ -112,6 +111,7 @@ export class StorageService {
     context: CallContext<Acquire>,
   ): Promise<Acquire['result']> {
     if (source.kind === 'files') {
+      const { openFiles } = await extras();
       const reader = await abortable(openFiles(source.files), context.signal);
       return this.#describe(this.#models.addFiles(reader), null);
     }
@@ -146,9 +146,8 @@ export class StorageService {
     if (live === null) {
       return null;
     }
-    const report = live.download?.onProgress((progress) =>
-      context.progress({ phase: 'download', ...progress }),
-    );
+    const download = live.files.isComplete ? null : await abortable(live.startDownload(), context.signal);
+    const report = download?.onProgress((progress) => context.progress({ phase: 'download', ...progress }));
     try {
       await abortable(live.whole(sha256.length > 0 ? sha256 : undefined), context.signal);
       return null;

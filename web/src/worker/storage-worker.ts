@@ -4,13 +4,14 @@
 import { Dispatcher } from '../protocol/dispatcher.js';
 import type { StorageMethods } from '../protocol/methods.js';
 import { openStore } from '../storage/open-store.js';
+import { extras } from './extras.js';
 import { StorageService } from './storage-service.js';
 import { holdLock, workerEndpoint } from './worker-scope.js';
 
 const storage: StorageManager | undefined = navigator.storage;
 
 const service = new StorageService({
-  openStore: () => openStore(storage),
+  openStore: () => openStore(storage, async (limitBytes) => new (await extras()).MemoryBackend(limitBytes)),
   holdLock,
   origin: globalThis.location.origin,
   ...(navigator.locks === undefined || typeof BroadcastChannel === 'undefined'

@@ -3,6 +3,7 @@
 // takes back from a tab that dies. The others wait, hear how far it is, and have it try again if it had given up
 // (docs/decisions/0009-tabs.md).
 
+import { decodeError, encodeError } from '../protocol/codec.js';
 import type { WireError } from '../protocol/messages.js';
 
 export interface TurnProgress {
@@ -25,12 +26,6 @@ export interface TabChannel {
 export interface Tabs {
   locks: Pick<LockManager, 'request'>;
   channel: TabChannel;
-}
-
-/** Those of the protocol. This module is loaded beside the worker's, so it must not bring error classes of its own. */
-export interface ErrorCodec {
-  encodeError(error: unknown): WireError;
-  decodeError(wire: WireError): Error;
 }
 
 /** Another version of the package may say other things. */
@@ -64,7 +59,6 @@ function requestLock(locks: Tabs['locks'], name: string, options: LockOptions): 
 export class ModelTurn {
   readonly #url: string;
   readonly #channel: TabChannel;
-  readonly #codec: ErrorCodec;
   readonly #unlock: () => void;
   readonly #listener = ({ data }: { data: unknown }): void => {
     if (messageFor(this.#url, data)?.kind === 'waiting') {
@@ -74,10 +68,9 @@ export class ModelTurn {
   #onWaiting: () => void = () => undefined;
   #isLeaving = false;
 
-  constructor(url: string, channel: TabChannel, codec: ErrorCodec, unlock: () => void) {
+  constructor(url: string, channel: TabChannel, unlock: () => void) {
     this.#url = url;
     this.#channel = channel;
-    this.#codec = codec;
     this.#unlock = unlock;
     channel.addEventListener('message', this.#listener);
   }
@@ -93,7 +86,7 @@ export class ModelTurn {
 
   /** Whoever waits gives up with the same error. */
   fail(error: unknown): void {
-    this.#post({ kind: 'failed', url: this.#url, error: this.#codec.encodeError(error) });
+    this.#post({ kind: 'failed', url: this.#url, error: encodeError(error) });
   }
 
   /** The next tab will go on: from now on nothing that fails here concerns it. */
@@ -117,11 +110,9 @@ export class ModelTurn {
 
 export class TabTurns {
   readonly #tabs: Tabs;
-  readonly #codec: ErrorCodec;
 
-  constructor(tabs: Tabs, codec: ErrorCodec) {
+  constructor(tabs: Tabs) {
     this.#tabs = tabs;
-    this.#codec = codec;
   }
 
   /** null: another tab has it. */
@@ -141,7 +132,7 @@ export class TabTurns {
       if (message?.kind === 'progress') {
         onProgress?.(message.progress);
       } else if (message?.kind === 'failed') {
-        failed.abort(this.#codec.decodeError(message.error));
+        failed.abort(decodeError(message.error));
       }
     };
     const ended = AbortSignal.any([signal, failed.signal]);
@@ -159,7 +150,7 @@ export class TabTurns {
   }
 
   #turn(url: string, unlock: (() => void) | null): ModelTurn | null {
-    return unlock === null ? null : new ModelTurn(url, this.#tabs.channel, this.#codec, unlock);
+    return unlock === null ? null : new ModelTurn(url, this.#tabs.channel, unlock);
   }
 }
 

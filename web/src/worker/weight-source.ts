@@ -9,21 +9,24 @@ export interface WeightSource {
   /** All extents, one behind the other. Give the array back with recycle() when its bytes were copied. */
   read(extents: readonly Extent[], signal?: AbortSignal): Promise<Uint8Array>;
   recycle(bytes: Uint8Array): void;
-  /**
-   * The same straight into memory that is shared with the reader, at one address for each extent. When this settles nothing
-   * writes there any more, also after an abort.
-   */
-  readInto?(
-    extents: readonly Extent[],
-    memory: SharedArrayBuffer,
-    pointers: readonly number[],
-    signal?: AbortSignal,
-  ): Promise<void>;
+  /** The same straight into the engine's memory, where the reader shares it. */
+  readonly readInto?: ReadInto | undefined;
 }
+
+/** One address for each extent. When this settles nothing writes there any more, also after an abort. */
+export type ReadInto = (
+  extents: readonly Extent[],
+  pointers: readonly number[],
+  signal?: AbortSignal,
+) => Promise<void>;
+
+/** Firefox (140) now and then fails to hand a shared memory over a port. */
+const shareAttempts = 5;
 
 export class RemoteWeightSource implements WeightSource {
   readonly #client: Client<ReadMethods>;
   readonly #modelId: number;
+  #readInto: ReadInto | undefined;
   #used: ArrayBuffer[] = [];
 
   constructor(client: Client<ReadMethods>, modelId: number) {
@@ -43,14 +46,34 @@ export class RemoteWeightSource implements WeightSource {
     return new Uint8Array(buffer, 0, total);
   }
 
-  async readInto(
-    extents: readonly Extent[],
-    memory: SharedArrayBuffer,
-    pointers: readonly number[],
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const call = { modelId: this.#modelId, extents, memory, pointers };
-    await this.#client.call('readInto', call, { signal, untilServed: true });
+  get readInto(): ReadInto | undefined {
+    return this.#readInto;
+  }
+
+  /** From now on there is readInto. */
+  async share(memory: WebAssembly.Memory): Promise<void> {
+    for (let attempt = 1; ; ++attempt) {
+      try {
+        await this.#client.call('share', { memory });
+        break;
+      } catch (error) {
+        if (attempt === shareAttempts || this.#client.isClosed) {
+          throw error;
+        }
+      }
+    }
+    this.#readInto = async (extents, pointers, signal) => {
+      const call = { modelId: this.#modelId, extents, pointers };
+      await this.#client.call('readInto', call, { signal, untilServed: true });
+    };
+  }
+
+  /** The reader lets go of the memory, which is only freed when nobody holds it. */
+  unshare(): void {
+    if (this.#readInto !== undefined) {
+      this.#readInto = undefined;
+      this.#client.call('share', { memory: null }).catch(() => undefined);
+    }
   }
 
   /** What a pass will read, in its order. */
