@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A few models worth trying first, small ones before large ones. Sizes are those of the files, to the byte, and licences
-// those of the models, as public manifests that pin these files by hash state them.
+// A few models worth trying first, small ones before large ones. Sizes are those of the files, to the byte, as public
+// manifests that pin them by hash state them; licences are those that the models' makers give them.
 
 import { fileAddress } from './addresses.js';
 
