@@ -28,7 +28,12 @@ function moduleFiles() {
     .sort();
 }
 
-const webSources = () => [...listFiles(inRoot('web')), inRoot('package-lock.json'), inRoot('package.json')];
+const webSources = () => [
+  ...listFiles(inRoot('web')),
+  inRoot('package-lock.json'),
+  inRoot('package.json'),
+  inRoot('scripts/lib/build-web.mjs'),
+];
 
 /** Runs `work` when the inputs changed or the output is gone. */
 async function ifChanged(name, inputs, output, work) {
@@ -82,7 +87,9 @@ async function placeModuleFile(file, target) {
     return;
   }
   const { minify } = await import('terser');
-  const options = { module: true, compress: { passes: 3, ecma: 2022 }, format: { ecma: 2022 } };
+  // Keys are quoted as Emscripten has them: webpack would read `name: "em-pthread"` as the name of one chunk for all four modules.
+  const format = { ecma: 2022, quote_keys: true };
+  const options = { module: true, compress: { passes: 3, ecma: 2022 }, format };
   const { code } = await minify(readFileSync(file, 'utf8'), options);
   writeFileSync(target, code);
 }

@@ -43,6 +43,21 @@ const importText = (text: string): Promise<void> =>
     buffer: Buffer.from(text),
   });
 
+/** Turns of the conversation that was changed last, as they are kept: writing takes a moment. */
+const keptTurns = (): Promise<number> =>
+  on.visit.page.evaluate(async () => {
+    const result = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error ?? new Error('no reason'));
+      });
+    const database = await result(indexedDB.open('layerstream-chat'));
+    const all = database.transaction('conversations').objectStore('conversations').getAll();
+    const kept = (await result(all)) as { updatedAt: number; turns: unknown[] }[];
+    database.close();
+    return kept.sort((a, b) => b.updatedAt - a.updatedAt)[0]?.turns.length ?? 0;
+  });
+
 const toast = async (words: string): Promise<void> => {
   await on.visit.page.waitForSelector(`#toast:has-text("${words}")`);
 };
@@ -65,6 +80,7 @@ test('conversations are kept, listed newest first, and opened again by a returni
 
   // What was said before is part of the prompt.
   await on.chat.ask('My name is Mia.');
+  while ((await keptTurns()) < 4) await on.visit.page.waitForTimeout(20); // the test's own limit ends this
   await on.visit.page.reload();
   await on.chat.ready();
   expect(await on.visit.page.locator('#log > li').count()).toBe(4);

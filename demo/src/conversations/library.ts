@@ -122,7 +122,8 @@ export class Library {
   #saveSoon(state: Readonly<State>): void {
     if (state.turns.length === 0) return;
     if (state.turns === this.#saved.turns && state.conversation === this.#saved.conversation) return;
-    this.#timer ??= setTimeout(() => void this.#save(), isAnswering(state) ? SAVE_AFTER_MS : 0);
+    if (!isAnswering(state)) void this.#save();
+    else this.#timer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
   }
 
   async #save(): Promise<void> {

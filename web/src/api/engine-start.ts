@@ -8,7 +8,7 @@ import { Connection, watchByLock, type Host } from './host.js';
 
 /**
  * An engine on its way. A worker that does not start in time is replaced by another, which may take longer: Firefox (ESR
- * 140) now and then never runs a worker that a worker starts, which is how the module gets its threads, and tells nobody.
+ * 153) now and then never runs a worker that a worker starts, which is how the module gets its threads, and tells nobody.
  */
 export class EngineStart {
   readonly #host: Host;

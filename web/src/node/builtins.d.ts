@@ -23,10 +23,10 @@ declare module 'node:worker_threads' {
   export class Worker {
     constructor(url: URL);
     postMessage(message: unknown, transfer: readonly Transferable[]): void;
-    on(event: 'message', listener: (data: unknown) => void): void;
+    on(event: 'message' | 'messageerror', listener: (data: unknown) => void): void;
     on(event: 'error', listener: (error: unknown) => void): void;
     on(event: 'exit', listener: (code: number) => void): void;
-    off(event: 'message', listener: (data: unknown) => void): void;
+    off(event: 'message' | 'messageerror', listener: (data: unknown) => void): void;
     terminate(): Promise<number>;
   }
   export const parentPort: MessagePort | null;

@@ -19,15 +19,15 @@ function startEngine(): WorkerLink {
   return {
     endpoint: {
       postMessage: (message, transfer) => worker.postMessage(message, transfer),
-      addEventListener: (_, listener) => {
+      addEventListener: (type, listener) => {
         const forward = (data: unknown): void => listener({ data });
         listeners.set(listener, forward);
-        worker.on('message', forward);
+        worker.on(type, forward);
       },
-      removeEventListener: (_, listener) => {
+      removeEventListener: (type, listener) => {
         const forward = listeners.get(listener);
         if (forward !== undefined) {
-          worker.off('message', forward);
+          worker.off(type, forward);
         }
       },
     },
@@ -45,7 +45,8 @@ function endpointPair(): [Endpoint, Endpoint] {
   const end = (own: 0 | 1): Endpoint => ({
     postMessage: (data) =>
       queueMicrotask(() => listeners[own === 0 ? 1 : 0].forEach((listen) => listen({ data }))),
-    addEventListener: (_, listener) => void listeners[own].add(listener),
+    // No message gets lost here.
+    addEventListener: (type, listener) => void (type === 'message' && listeners[own].add(listener)),
     removeEventListener: (_, listener) => void listeners[own].delete(listener),
   });
   return [end(0), end(1)];

@@ -20,7 +20,7 @@ export type ReadInto = (
   signal?: AbortSignal,
 ) => Promise<void>;
 
-/** Firefox (140) now and then fails to hand a shared memory over a port. */
+/** Firefox (ESR 153) now and then fails to hand a shared memory over a port. */
 const shareAttempts = 5;
 
 export class RemoteWeightSource implements WeightSource {
