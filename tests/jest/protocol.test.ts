@@ -7,6 +7,7 @@ import {
   createError,
   hostErrorCodes,
   engineErrorCodes,
+  LayerstreamError,
   WorkerCrashedError,
 } from '#web/errors.js';
 import { Client } from '#web/protocol/client.js';
@@ -339,6 +340,17 @@ describe('codec', () => {
       expect(back).toBeInstanceOf(error.constructor);
       expect(back).toMatchObject({ code, message: `about ${code}`, details: { bytes: 5, url: 'u' } });
     }
+  });
+
+  test('errors of another copy of the package are known as ours, by their code', () => {
+    const theirs = Object.assign(new Error('as elsewhere'), { code: 'io_failed', details: { part: 1 } });
+    expect(theirs).toBeInstanceOf(LayerstreamError);
+    expect(encodeError(theirs)).toEqual({ code: 'io_failed', message: 'as elsewhere', details: { part: 1 } });
+    expect(Object.assign(new Error('of node'), { code: 'ENOENT' })).not.toBeInstanceOf(LayerstreamError);
+    expect(new Error('of nobody')).not.toBeInstanceOf(LayerstreamError);
+    const ours = createError('context_full', 'too long');
+    expect(ours).toBeInstanceOf(ContextFullError);
+    expect(ours).not.toBeInstanceOf(WorkerCrashedError);
   });
 
   test('an abort stays an abort, and a bug is internal', () => {

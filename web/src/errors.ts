@@ -68,6 +68,13 @@ export interface ErrorInit {
  * }
  */
 export class LayerstreamError extends Error {
+  /** Of this class are also the errors of another copy of this module: an app may bundle two, a worker may load two. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === LayerstreamError
+      ? value instanceof Error && 'code' in value && isErrorCode(String(value.code))
+      : Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
 

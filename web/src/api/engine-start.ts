@@ -51,7 +51,7 @@ export class EngineStart {
       if (await answersWithin(patienceMs, engine.client.call('prepare', this.#choice))) {
         return engine;
       }
-      engine.close(createError('disposed', 'the engine did not start in time, another one is tried'));
+      engine.close(createError('disposed', 'the engine did not start in time'));
       if (this.#ended !== null) {
         throw this.#ended;
       }

@@ -33,7 +33,7 @@ export class Client<M extends MethodMap<M>> {
   readonly #listener = (event: EndpointMessage): void => this.#receive(event.data);
   /** Nobody can say whose answer it was: all fail rather than one waiting for ever. */
   readonly #lossListener = (): void =>
-    this.close(new LayerstreamError('internal', 'the browser could not hand over an answer of a worker'));
+    this.close(new LayerstreamError('internal', 'a message could not be handed over'));
   #nextId = 1;
   #closed: Error | null = null;
 

@@ -94,7 +94,7 @@ export class Dispatcher<M extends MethodMap<M>> {
   /** A request that did not arrive whole: only requests carry objects, and their numbers go up one by one. */
   #refuseLost(): void {
     this.#lastId += 1;
-    const error = new LayerstreamError('internal', 'the browser could not hand over a request to a worker');
+    const error = new LayerstreamError('internal', 'a message could not be handed over');
     this.#post({ type: 'error', id: this.#lastId, error: encodeError(error) });
   }
 

@@ -5,7 +5,9 @@ import { loadModule } from '../engine/load-module.js';
 import { Dispatcher } from '../protocol/dispatcher.js';
 import type { EngineMethods } from '../protocol/methods.js';
 import { EngineService } from './engine-service.js';
-import { holdLock, workerEndpoint } from './worker-scope.js';
+import { holdLock, isFirstCopy, workerEndpoint } from './worker-scope.js';
 
-const service = new EngineService({ loadModule, holdLock });
-new Dispatcher<EngineMethods>(workerEndpoint(), service.handlers);
+if (isFirstCopy()) {
+  const service = new EngineService({ loadModule, holdLock });
+  new Dispatcher<EngineMethods>(workerEndpoint(), service.handlers);
+}

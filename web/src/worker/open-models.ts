@@ -117,7 +117,7 @@ export class OpenModels {
     begin: BeginOptions,
   ): Promise<number> {
     const add = (reader: LiveModel | RemoteModel, turn: ModelTurn | null): number => {
-      const live = reader instanceof LiveModel ? reader : null;
+      const live = 'files' in reader ? reader : null;
       return this.#add({ reader, live, sha256, turn, references: 1 });
     };
     if (this.#turns === null || store.kind !== 'opfs') {

@@ -16,6 +16,17 @@ export function workerEndpoint(): Endpoint {
   };
 }
 
+/**
+ * false for the second and later copies of a worker's entry. Bundlers put what a lazily loaded part shares with the entry
+ * into the entry's own file, which the part then imports; WebKit, when busy, does not know that it runs that file already.
+ */
+export function isFirstCopy(): boolean {
+  const scope = globalThis as { layerstream?: true };
+  const isFirst = !scope.layerstream;
+  scope.layerstream = true;
+  return isFirst;
+}
+
 /** Resolves when this worker holds the lock; it keeps it until it dies. false: this browser has no Web Locks. */
 export function holdLock(name: string): Promise<boolean> {
   const locks = typeof navigator === 'undefined' ? undefined : navigator.locks;
