@@ -87,7 +87,7 @@ describe('copy in', () => {
   test('a file is copied, opened, and there at the next visit without the file', async () => {
     await on.openReady();
     await on.chat.copyIn('my model.gguf', model);
-    await on.chat.opened('kept on this device');
+    await on.chat.opened('my model');
     await on.chat.ready();
     await on.chat.offlineReady();
     await on.visitAgain();
