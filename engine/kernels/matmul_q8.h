@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "kernels/activations.h"
+#include "kernels/read_ahead.h"
 #include "quant/quant_traits.h"
 #include "simd/simd.h"
 
@@ -30,6 +31,7 @@ struct Q8Columns {
 struct WeightRows {
   const std::byte* data = nullptr;
   std::size_t row_bytes = 0;
+  const std::byte* ahead = nullptr;  // R * row_bytes to load early: read_ahead.h
 };
 
 // The dot for one column. Signed codes are widened: without a byte dot in hardware that is fewer instructions than moving signs
@@ -61,6 +63,17 @@ LAYERSTREAM_INLINE void for_tiles(std::size_t length, Body&& body) {
   }
 }
 
+// for_tiles over R rows that lie together, while the rows of `ahead` are loaded.
+template <quant::IntegerTrait Q, std::size_t R, typename Body>
+LAYERSTREAM_INLINE void for_tiles_reading(const std::byte* ahead, std::size_t length, Body&& body) {
+  constexpr TypeInfo kInfo = type_info(Q::kType);
+  ReadAhead reader(ahead);
+  for_tiles<Q>(length, [&](std::size_t tile, auto count) __attribute__((always_inline)) {
+    reader.template next<R * count * quant::kActivationBlock * kInfo.block_bytes / kInfo.block_elements>();
+    body(tile, count);
+  });
+}
+
 // R <= 4.
 template <quant::IntegerTrait Q, std::size_t R>
 class Q8Kernel {
@@ -68,7 +81,8 @@ class Q8Kernel {
   // Writes y[0..R-1].
   static void run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8Kernel kernel(w, x);
-    for_tiles<Q>(x.length, [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
+    for_tiles_reading<Q, R>(w.ahead, x.length,
+                            [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
     for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
   }
 

@@ -18,7 +18,8 @@ class Q8BlocksKernel {
   // Writes y[0..R-1].
   static void run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8BlocksKernel kernel(w, x);
-    for_tiles<Q>(x.length, [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
+    for_tiles_reading<Q, R>(w.ahead, x.length,
+                            [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
     for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
   }
 

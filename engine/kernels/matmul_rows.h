@@ -20,8 +20,10 @@ inline constexpr std::size_t kFloatPanelBytes = 24 * 1024;
 // Rows [begin, end) of one column after the other.
 template <quant::IntegerTrait Q>
 void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
+  const std::byte* const last = job.w.row(end);
   const auto tile = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row, const Q8Columns& x, float* y) {
-    const WeightRows w{job.w.row(row), job.w.row_bytes};
+    const std::byte* rows = job.w.row(row);
+    const WeightRows w{rows, job.w.row_bytes, ReadAhead::place(rows, R * job.w.row_bytes, last)};
     if constexpr (Block32Trait<Q>) {
       Q8BlocksKernel<Q, R>::run(w, x, y + row);
     } else {
