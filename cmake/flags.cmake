@@ -1,5 +1,9 @@
 # Every compiler and linker flag of the project, each with its reason.
 
+# What programs of one build may differ in; the options are the defaults.
+define_property(TARGET PROPERTY LAYERSTREAM_THREADS INITIALIZE_FROM_VARIABLE LAYERSTREAM_THREADS)
+define_property(TARGET PROPERTY LAYERSTREAM_RELAXED_SIMD INITIALIZE_FROM_VARIABLE LAYERSTREAM_RELAXED_SIMD)
+
 # Interface target that each of our own targets links.
 add_library(layerstream_flags INTERFACE)
 
@@ -34,15 +38,12 @@ if(LAYERSTREAM_SANITIZE)
   target_link_options(layerstream_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
-if(LAYERSTREAM_THREADS)
-  target_compile_definitions(layerstream_flags INTERFACE LAYERSTREAM_THREADS=1)
-  if(EMSCRIPTEN)
-    target_compile_options(layerstream_flags INTERFACE -pthread)
-    target_link_options(layerstream_flags INTERFACE -pthread)
-  else()
-    find_package(Threads REQUIRED)
-    target_link_libraries(layerstream_flags INTERFACE Threads::Threads)
-  endif()
-else()
-  target_compile_definitions(layerstream_flags INTERFACE LAYERSTREAM_THREADS=0)
+# Only what is compiled with -pthread may use atomics in a wasm program with threads; the linker refuses others (docs/decisions/0005).
+if(EMSCRIPTEN)
+  set(threaded $<BOOL:$<TARGET_PROPERTY:LAYERSTREAM_THREADS>>)
+  target_compile_options(layerstream_flags INTERFACE $<${threaded}:-pthread>)
+  target_link_options(layerstream_flags INTERFACE $<${threaded}:-pthread>)
+elseif(LAYERSTREAM_THREADS)
+  find_package(Threads REQUIRED)
+  target_link_libraries(layerstream_flags INTERFACE Threads::Threads)
 endif()

@@ -8,10 +8,10 @@ import { buildPreset } from './lib/build-cmake.mjs';
 import { buildDemo, buildPackage, buildTests } from './lib/build-web.mjs';
 import { buildPackageApps } from './lib/build-package-apps.mjs';
 import { main } from './lib/main.mjs';
-import { WASM_MODULES } from './lib/wasm-modules.mjs';
+import { MODULES_PRESET } from './lib/wasm-modules.mjs';
 import { setUp } from './setup.mjs';
 
-export const START_PARTS = ['native-release', ...WASM_MODULES, 'package', 'demo'];
+export const START_PARTS = ['native-release', MODULES_PRESET, 'package', 'demo'];
 
 const WEB_PARTS = {
   package: buildPackage,

@@ -10,10 +10,10 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Failure } from './lib/failure.mjs';
 import { main } from './lib/main.mjs';
-import { buildDir, inRoot } from './lib/paths.mjs';
+import { inRoot } from './lib/paths.mjs';
 import { ask, run } from './lib/run.mjs';
 import { setUpEmscripten } from './lib/setup-emscripten.mjs';
-import { WASM_MODULES } from './lib/wasm-modules.mjs';
+import { modulePath, WASM_MODULES } from './lib/wasm-modules.mjs';
 
 const GZIP_LIMIT = 600 * 1024;
 const RELAXED_DOT = 'i32x4.relaxed_dot_i8x16_i7x16_add_s';
@@ -60,18 +60,18 @@ async function disassemble(wasmDis, file) {
 }
 
 /** Checks one module; `check(name, ok, details)` records. */
-async function checkModule(wasmDis, preset, check) {
-  const base = path.join(buildDir, preset, preset.replace('wasm-', 'layerstream-'));
+async function checkModule(wasmDis, module, check) {
+  const base = modulePath(module);
   const size = gzipSync(readFileSync(`${base}.wasm`), { level: 9 }).length;
-  check(`${preset}: at most ${GZIP_LIMIT} bytes compressed`, size <= GZIP_LIMIT, `${size} bytes`);
+  check(`${module}: at most ${GZIP_LIMIT} bytes compressed`, size <= GZIP_LIMIT, `${size} bytes`);
   const wat = await disassemble(wasmDis, `${base}.wasm`);
   const functions = functionsOf(wat, readFileSync(`${base}.mjs.symbols`, 'utf8'));
-  const wanted = preset.endsWith('-relaxed') ? RELAXED_DOT : PLAIN_DOT;
+  const wanted = module.endsWith('-relaxed') ? RELAXED_DOT : PLAIN_DOT;
   const relaxed = new Set(
     functions.flatMap(({ opcodes }) => [...opcodes.keys()].filter((opcode) => opcode.includes('relaxed'))),
   );
-  relaxed.delete(preset.endsWith('-relaxed') ? RELAXED_DOT : '');
-  check(`${preset}: no other relaxed opcode`, relaxed.size === 0, [...relaxed].join(', '));
+  relaxed.delete(module.endsWith('-relaxed') ? RELAXED_DOT : '');
+  check(`${module}: no other relaxed opcode`, relaxed.size === 0, [...relaxed].join(', '));
   for (const type of typeNames()) {
     const opcode = FLOAT_TYPES.includes(type)
       ? 'f32x4.mul'
@@ -82,12 +82,12 @@ async function checkModule(wasmDis, preset, check) {
       ({ name }) => new RegExp(`quant::${type}\\b`).test(name) && name.includes('kernels::'),
     );
     const count = kernels.reduce((sum, { opcodes }) => sum + (opcodes.get(opcode) ?? 0), 0);
-    check(`${preset}: ${type} has ${opcode}`, count > 0, `none in its ${kernels.length} functions`);
+    check(`${module}: ${type} has ${opcode}`, count > 0, `none in its ${kernels.length} functions`);
   }
   const panels = functions.filter(({ name }) => /^layerstream::kernels::PackedKernel<.*>::run\(/.test(name));
   const without = panels.filter(({ opcodes }) => !opcodes.has(wanted)).length;
   check(
-    `${preset}: panels have ${wanted}`,
+    `${module}: panels have ${wanted}`,
     panels.length > 0 && without === 0,
     `${without} of ${panels.length} have not`,
   );
@@ -101,7 +101,7 @@ main(async () => {
     if (ok) results.passed += 1;
     else results.failed.push(`${name}: ${details}`);
   };
-  for (const preset of WASM_MODULES) await checkModule(wasmDis, preset, check);
+  for (const module of WASM_MODULES) await checkModule(wasmDis, module, check);
   const option = process.argv.indexOf('--json');
   if (option > 0) writeFileSync(process.argv[option + 1], JSON.stringify(results));
   for (const name of results.failed) console.log(`not ok: ${name}`);

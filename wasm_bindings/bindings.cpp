@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "build_info.h"
 #include "numbers.h"
 #include "sampler_options.h"
 #include "session/session.h"
@@ -317,10 +318,6 @@ std::string error_codes() {
   LAYERSTREAM_ERROR_CODES(LAYERSTREAM_X)
 #undef LAYERSTREAM_X
   return names;
-}
-
-std::string build_info() {
-  return std::string(LAYERSTREAM_RELAXED ? "relaxed" : "simd") + (LAYERSTREAM_THREADS ? ",threads" : ",single");
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The TypeScript side: dist/ (the package: compiled web/src and the wasm modules), build/demo (the page) and
 // build/tests-js (the compiled Jest and browser tests). Each is skipped when its inputs are unchanged.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { binDir, buildDir, distDir, inRoot } from './paths.mjs';
 import { Failure } from './failure.mjs';
 import { step } from './log.mjs';
 import { run } from './run.mjs';
 import { fingerprint, isFresh, listFiles, writeStamp } from './stamp.mjs';
+import { modulePath, WASM_MODULES } from './wasm-modules.mjs';
 
 const tool = (name) => path.join(binDir, name);
 
@@ -16,17 +17,11 @@ function requireFile(file) {
     throw new Failure(`${path.relative(inRoot(), file)} is missing; is this a complete checkout?`);
 }
 
-/** The wasm modules that have been built: [file, ...] of .mjs, .wasm and .d.ts. */
-function moduleFiles() {
-  if (!existsSync(buildDir)) return [];
-  return readdirSync(buildDir)
-    .filter((name) => /^wasm-(single|threads)-/.test(name))
-    .flatMap((preset) =>
-      readdirSync(path.join(buildDir, preset)).map((name) => path.join(buildDir, preset, name)),
-    )
-    .filter((file) => /\/layerstream-[a-z-]+\.(mjs|wasm|d\.ts|d\.mts)$/.test(file))
-    .sort();
-}
+/** What of the wasm modules has been built and belongs to the package: [file, ...]. */
+const moduleFiles = () =>
+  WASM_MODULES.flatMap((module) =>
+    ['.d.ts', '.mjs', '.wasm'].map((ending) => modulePath(module) + ending),
+  ).filter(existsSync);
 
 const webSources = () => [
   ...listFiles(inRoot('web')),

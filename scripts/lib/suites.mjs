@@ -9,7 +9,7 @@ import { collectCtest } from './results-ctest.mjs';
 import { collectJest } from './results-jest.mjs';
 import { run } from './run.mjs';
 import { findChromium } from './setup-system.mjs';
-import { WASM_MODULES } from './wasm-modules.mjs';
+import { MODULES_PRESET } from './wasm-modules.mjs';
 
 const RESULTS = path.join(buildDir, 'test-results');
 const LIMIT_MS = 45 * 60_000; // a suite that hangs is a failure, not a wait for ever
@@ -82,7 +82,7 @@ const jest =
     return collectJest({ file, code });
   };
 
-const WEB_NEEDS = [...WASM_MODULES, 'package', 'tests'];
+const WEB_NEEDS = [MODULES_PRESET, 'package', 'tests'];
 
 export const SUITES = [
   { name: 'rooms', needs: [], run: checker('rooms') },
@@ -91,7 +91,7 @@ export const SUITES = [
   { name: 'wasm', needs: ['wasm-tests'], run: ctest('wasm-tests', 'wasm') },
   { name: 'golden', needs: ['native-release', ...WEB_NEEDS], run: golden },
   { name: 'jest', needs: ['native-release', ...WEB_NEEDS], run: jest('tests/jest/jest.config.mjs', 'jest') },
-  { name: 'opcodes', needs: WASM_MODULES, run: checker('opcodes') },
+  { name: 'opcodes', needs: [MODULES_PRESET], run: checker('opcodes') },
   {
     name: 'e2e',
     needs: [...WEB_NEEDS, 'demo'],
