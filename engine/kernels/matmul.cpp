@@ -21,8 +21,9 @@ quant::ActivationKind activation_kind(QuantType type) {
   return kind;
 }
 
-void matmul(const MatView& w, const Activations& x, std::size_t row_begin, std::size_t row_end, float* y, std::size_t y_stride) {
-  const Job job{w, x, y, y_stride};
+void matmul(const MatView& w, const Activations& x, std::size_t row_begin, std::size_t row_end, float* y, std::size_t y_stride,
+            DotChoice dot) {
+  const Job job{w, x, y, y_stride, dot};
   const bool known = multiply_group<quant::FloatTypes>(job, row_begin, row_end) || multiply_group<quant::Blocks32Types>(job, row_begin, row_end) ||
                      multiply_group<quant::KTypes>(job, row_begin, row_end) || multiply_group<quant::FewBitTypes>(job, row_begin, row_end) ||
                      multiply_group<quant::GridTypes>(job, row_begin, row_end);

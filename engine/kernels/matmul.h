@@ -19,6 +19,7 @@
 #include "base/dtype.h"
 #include "base/mat_view.h"
 #include "kernels/activations.h"
+#include "kernels/dot_choice.h"
 #include "quant/quant_traits.h"
 
 namespace layerstream::kernels {
@@ -27,8 +28,9 @@ namespace layerstream::kernels {
 [[nodiscard]] quant::ActivationKind activation_kind(QuantType type);
 
 // Rows [row_begin, row_end) of w. y[c * y_stride + r] for the same r. w.columns == x.length; x has the form that
-// activation_kind(w.type) names. No allocation, no threads.
-void matmul(const MatView& w, const Activations& x, std::size_t row_begin, std::size_t row_end, float* y, std::size_t y_stride);
+// activation_kind(w.type) names. No allocation, no threads. dot: any choice gives the same bits.
+void matmul(const MatView& w, const Activations& x, std::size_t row_begin, std::size_t row_end, float* y, std::size_t y_stride,
+            DotChoice dot = preferred_dot());
 
 // One row as floats (embedding look-up, norms). out [columns]; exact.
 void dequantize_row(QuantType type, const std::byte* row, float* out, std::size_t columns);

@@ -7,6 +7,7 @@
 
 #include "base/mat_view.h"
 #include "kernels/activations.h"
+#include "kernels/dot_choice.h"
 
 namespace layerstream::kernels {
 
@@ -16,6 +17,7 @@ struct Job {
   const Activations& x;
   float* y;
   std::size_t y_stride;
+  DotChoice dot;
 };
 
 // Rows [row_begin, row_end). False: w.type is not in the group, nothing was written.

@@ -26,9 +26,18 @@ inline constexpr std::size_t kPanelBlocks = kPanelTiles * quant::kTileBlocks;
 // From so many columns on, decoding into a panel costs less than it saves (measured).
 inline constexpr std::size_t kPackedColumns = 2;
 
+// Codes in classes of bits (2, 4, 5, 6, 7, 8), for fewer forms.
+constexpr int code_limit(int max_code) {
+  for (const int limit : {3, 15, 31, 63, 127}) {
+    if (max_code <= limit) return limit;
+  }
+  return 128;
+}
+
 // All that the product has to know of a type; several types share one form.
-template <quant::Codes Codes, quant::SubScale SubScale, bool HasMinimum>
+template <quant::Codes Codes, int MaxCode, quant::SubScale SubScale, bool HasMinimum>
 struct PackedForm {
+  static constexpr int kMaxCode = MaxCode;
   static constexpr bool kSigned = Codes == quant::Codes::signed8;
   static constexpr bool kHasMinimum = HasMinimum;
   static constexpr bool kWide = SubScale == quant::SubScale::per16_wide;
@@ -36,7 +45,7 @@ struct PackedForm {
   static constexpr bool kSubScales = SubScale != quant::SubScale::none;
 };
 template <quant::IntegerTrait Q>
-using FormOf = PackedForm<Q::kCodes, Q::kSubScale, Q::kHasMinimum>;
+using FormOf = PackedForm<Q::kCodes, code_limit(Q::kMaxCode), Q::kSubScale, Q::kHasMinimum>;
 
 // One activation block of four rows.
 template <typename Form>
@@ -109,8 +118,8 @@ LAYERSTREAM_INLINE void pack_factors(const quant::Tile (&tiles)[kPackedRows], st
   }
 }
 
-// Decodes four rows: blocks [4 * first_tile, 4 * first_tile + n_blocks) of each. False: a code that simd::Dot cannot take.
-template <quant::IntegerTrait Q>
+// Decodes four rows: blocks [4 * first_tile, 4 * first_tile + n_blocks) of each. False: a code that D cannot take.
+template <quant::IntegerTrait Q, typename D>
 [[nodiscard]] bool pack_rows(const std::byte* rows, std::size_t row_bytes, std::size_t first_tile, std::size_t n_blocks,
                              PackedBlock<FormOf<Q>>* out) {
   simd::u8x16 seen = {};
@@ -123,11 +132,11 @@ template <quant::IntegerTrait Q>
     seen |= pack_codes<Q>(tiles, count, out + begin);
     pack_factors<Q>(tiles, count, out + begin);
   }
-  return simd::Dot::kMinus128Exact || !simd::any_bit(seen);
+  return D::kMinus128Exact || !simd::any_bit(seen);
 }
 
 // Four packed rows times C columns.
-template <typename Form, std::size_t C>
+template <typename Form, std::size_t C, typename D>
 class PackedKernel {
  public:
   // Adds to y[c * y_stride + 0..3]. x: the columns at the first block of the panel. offset: Q::kOffset.
@@ -145,8 +154,7 @@ class PackedKernel {
   }
 
  private:
-  using Dot = simd::Dot;
-  using RowSums = Dot::RowSums;
+  using RowSums = D::template RowSums<Form::kMaxCode>;
 
   // The sums of x of a block are a pair of 16-bit numbers; so are the offsets that meet them.
   LAYERSTREAM_INLINE PackedKernel(const Q8Columns& x, int offset)
@@ -170,12 +178,12 @@ class PackedKernel {
     if constexpr (Form::kPer16) {
       simd::i32x4 first[C];
       start(block, first_offset_, sums);
-      add_half<0>(w, block, sums);
-      for_columns([&](auto c) __attribute__((always_inline)) { first[c] = Dot::rows(sums[c]); });
+      add_half<0, 0>(w, block, sums);
+      for_columns([&](auto c) __attribute__((always_inline)) { first[c] = sums[c].template rows<4>(); });
       start(block, second_offset_, sums);
-      add_half<1>(w, block, sums);
+      add_half<1, 0>(w, block, sums);
       for_columns([&](auto c) __attribute__((always_inline)) {
-        const simd::i32x4 second = Dot::rows(sums[c]);
+        const simd::i32x4 second = sums[c].template rows<4>();
         if constexpr (Form::kWide) {
           totals[c] = simd::to_f32(first[c]) * w.wide.first + simd::to_f32(second) * w.wide.second;
         } else {
@@ -184,10 +192,10 @@ class PackedKernel {
       });
     } else {
       start(block, first_offset_ | second_offset_, sums);
-      add_half<0>(w, block, sums);
-      add_half<1>(w, block, sums);
+      add_half<0, 0>(w, block, sums);
+      add_half<1, 4>(w, block, sums);
       for_columns([&](auto c) __attribute__((always_inline)) {
-        simd::i32x4 total = Dot::rows(sums[c]);
+        simd::i32x4 total = sums[c].template rows<8>();
         if constexpr (Form::kSubScales) total = total * w.sub.first;
         totals[c] = simd::to_f32(total);
       });
@@ -198,28 +206,28 @@ class PackedKernel {
   LAYERSTREAM_INLINE void start(std::size_t block, simd::i32x4 offsets, RowSums* sums) const {
     for_columns([&](auto c) __attribute__((always_inline)) {
       if constexpr (Form::kSigned) {
-        sums[c] = RowSums{};
+        sums[c].start(simd::i32x4{});
       } else {
-        sums[c] = Dot::start_rows(simd::dot_i16(x_sums(block, c), simd::as_i16(offsets)));
+        sums[c].start(simd::dot_i16(x_sums(block, c), simd::as_i16(offsets)));
       }
     });
   }
 
-  // Products of 16 values.
-  template <std::size_t Half>
+  // Products of 16 values; Before: four-value products since start().
+  template <std::size_t Half, std::size_t Before>
   LAYERSTREAM_INLINE void add_half(const PackedBlock<Form>& w, std::size_t block, RowSums* sums) const {
     simd::unroll<4>([&](auto j) __attribute__((always_inline)) {
       const auto weights = prepare(w.codes[4 * Half + j]);
       const std::int8_t* x = x_.q + block * quant::kActivationBlock + 16 * Half + 4 * j;
-      for_columns([&](auto c) __attribute__((always_inline)) { Dot::add_rows(sums[c], x + c * x_.length, weights); });
+      for_columns([&](auto c) __attribute__((always_inline)) { sums[c].template add<Before + j>(x + c * x_.length, weights); });
     });
   }
 
   static LAYERSTREAM_INLINE auto prepare(simd::u8x16 codes) {
     if constexpr (Form::kSigned) {
-      return Dot::prepare_signed(simd::as_i8(codes));
+      return D::prepare_signed(simd::as_i8(codes));
     } else {
-      return Dot::prepare_unsigned(codes);
+      return D::prepare_unsigned(codes);
     }
   }
 
@@ -237,12 +245,12 @@ class PackedKernel {
 };
 
 // All columns of one panel: groups of four rows, the first at y.
-template <typename Form>
+template <typename Form, typename D>
 void multiply_panel_columns(const PackedBlock<Form> (*groups)[kPanelBlocks], std::size_t n_groups, std::size_t n_blocks, Q8Columns x,
                             std::size_t n_columns, int offset, float* y, std::size_t y_stride) {
   const auto columns = [&]<std::size_t C>(std::integral_constant<std::size_t, C>) {
     for (std::size_t g = 0; g < n_groups; ++g) {
-      PackedKernel<Form, C>::run(groups[g], n_blocks, x, offset, y + g * kPackedRows, y_stride);
+      PackedKernel<Form, C, D>::run(groups[g], n_blocks, x, offset, y + g * kPackedRows, y_stride);
     }
     const std::size_t blocks = x.length / quant::kActivationBlock;
     x.q += C * x.length;

@@ -34,17 +34,17 @@ struct WeightRows {
   const std::byte* ahead = nullptr;  // R * row_bytes to load early: read_ahead.h
 };
 
-// The dot for one column. Signed codes are widened: without a byte dot in hardware that is fewer instructions than moving signs
-// over to the activations, with one about as many, and it is exact for -128.
-template <quant::IntegerTrait Q>
-using ColumnDot = std::conditional_t<Q::kCodes == quant::Codes::signed8, simd::ExactDot, simd::Dot>;
+// The dot for one column, where D is the one for several. Signed codes are widened: without a byte dot in hardware that is fewer
+// instructions than moving signs over to the activations, with one about as many, and it is exact for -128.
+template <quant::IntegerTrait Q, typename D>
+using ColumnDot = std::conditional_t<Q::kCodes == quant::Codes::signed8, simd::ExactDot, D>;
 
-template <quant::IntegerTrait Q>
+template <quant::IntegerTrait Q, typename D>
 LAYERSTREAM_INLINE auto prepare_codes(simd::u8x16 codes) {
   if constexpr (Q::kCodes == quant::Codes::signed8) {
-    return ColumnDot<Q>::prepare_signed(simd::as_i8(codes));
+    return ColumnDot<Q, D>::prepare_signed(simd::as_i8(codes));
   } else {
-    return ColumnDot<Q>::prepare_unsigned(codes);
+    return ColumnDot<Q, D>::prepare_unsigned(codes);
   }
 }
 
@@ -75,7 +75,7 @@ LAYERSTREAM_INLINE void for_tiles_reading(const std::byte* ahead, std::size_t le
 }
 
 // R <= 4.
-template <quant::IntegerTrait Q, std::size_t R>
+template <quant::IntegerTrait Q, std::size_t R, typename AnyDot>
 class Q8Kernel {
  public:
   // Writes y[0..R-1].
@@ -87,7 +87,7 @@ class Q8Kernel {
   }
 
  private:
-  using D = ColumnDot<Q>;
+  using D = ColumnDot<Q, AnyDot>;
   static constexpr bool kWide = Q::kSubScale == quant::SubScale::per16_wide;
   static constexpr bool kPer16 = Q::kSubScale == quant::SubScale::per16 || kWide;
 
@@ -110,8 +110,8 @@ class Q8Kernel {
     const auto x_first = D::load_values(x);
     const auto x_second = D::load_values(x + 16);
     const quant::CodePair codes = Q::codes(quant::tile_at<Q>(row(r), tile), std::integral_constant<std::size_t, K>{});
-    const auto first = prepare_codes<Q>(codes.first);
-    const auto second = prepare_codes<Q>(codes.second);
+    const auto first = prepare_codes<Q, AnyDot>(codes.first);
+    const auto second = prepare_codes<Q, AnyDot>(codes.second);
     if constexpr (kPer16) {
       dots.whole[K] = D::dot16(x_first, first);
       dots.second[K] = D::dot16(x_second, second);
@@ -161,6 +161,7 @@ class Q8Kernel {
       Dots dots = {};
       simd::unroll<Count>([&](auto k) __attribute__((always_inline)) { add_block<k>(r, tile, dots); });
       terms[r] = row_terms<Count>(r, tile, dots);
+      simd::hold(terms[r]);
     });
     simd::transpose(terms[0], terms[1], terms[2], terms[3]);
     acc_ = (((acc_ + terms[0]) + terms[1]) + terms[2]) + terms[3];

@@ -12,7 +12,7 @@ template <typename Q>
 concept Block32Trait = quant::IntegerTrait<Q> && type_info(Q::kType).block_elements == quant::kActivationBlock && Q::kSubScale == quant::SubScale::none;
 
 // R <= 4.
-template <Block32Trait Q, std::size_t R>
+template <Block32Trait Q, std::size_t R, typename AnyDot>
 class Q8BlocksKernel {
  public:
   // Writes y[0..R-1].
@@ -24,7 +24,7 @@ class Q8BlocksKernel {
   }
 
  private:
-  using D = ColumnDot<Q>;
+  using D = ColumnDot<Q, AnyDot>;
 
   LAYERSTREAM_INLINE Q8BlocksKernel(const WeightRows& w, const Q8Columns& x) : w_(w), x_(x) {}
 
@@ -64,7 +64,7 @@ class Q8BlocksKernel {
     simd::i32x4 rows[4] = {};
     simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
       const quant::CodePair codes = Q::codes(tile_of(r, tile), std::integral_constant<std::size_t, K>{});
-      rows[r] = D::template dot32<Q::kMaxCode>(x_first, x_second, prepare_codes<Q>(codes.first), prepare_codes<Q>(codes.second));
+      rows[r] = D::template dot32<Q::kMaxCode>(x_first, x_second, prepare_codes<Q, AnyDot>(codes.first), prepare_codes<Q, AnyDot>(codes.second));
     });
     return simd::lane_sums(rows[0], rows[1], rows[2], rows[3]);
   }

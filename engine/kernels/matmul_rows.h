@@ -18,16 +18,16 @@ namespace layerstream::kernels {
 inline constexpr std::size_t kFloatPanelBytes = 24 * 1024;
 
 // Rows [begin, end) of one column after the other.
-template <quant::IntegerTrait Q>
+template <quant::IntegerTrait Q, typename D>
 void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
   const std::byte* const last = job.w.row(end);
   const auto tile = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row, const Q8Columns& x, float* y) {
     const std::byte* rows = job.w.row(row);
     const WeightRows w{rows, job.w.row_bytes, ReadAhead::place(rows, R * job.w.row_bytes, last)};
     if constexpr (Block32Trait<Q>) {
-      Q8BlocksKernel<Q, R>::run(w, x, y + row);
+      Q8BlocksKernel<Q, R, D>::run(w, x, y + row);
     } else {
-      Q8Kernel<Q, R>::run(w, x, y + row);
+      Q8Kernel<Q, R, D>::run(w, x, y + row);
     }
   };
   const std::size_t length = job.x.length;
@@ -41,7 +41,7 @@ void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
   }
 }
 
-template <quant::FloatTrait Q>
+template <quant::FloatTrait Q, typename>
 void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
   const auto tile = [&]<std::size_t R, std::size_t C>(std::index_sequence<R, C>, std::size_t row, std::size_t column) {
     FloatKernel<Q, R, C>::run(job.w.row(row), job.w.row_bytes, job.x.f32 + column * job.x.length, job.x.length,
@@ -62,7 +62,7 @@ void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
 }
 
 // Rows [begin, end), a multiple of four, by way of panels. False: some rows hold a code that panels cannot take.
-template <quant::IntegerTrait Q>
+template <quant::IntegerTrait Q, typename D>
 [[nodiscard]] bool multiply_packed_rows(const Job& job, std::size_t begin, std::size_t end) {
   using Form = FormOf<Q>;
   alignas(16) PackedBlock<Form> panel[kPanelGroups][kPanelBlocks];
@@ -75,10 +75,10 @@ template <quant::IntegerTrait Q>
       const std::size_t count = std::min(kPanelBlocks, n_blocks - block);
       for (std::size_t g = 0; g < n_groups; ++g) {
         const std::byte* rows = job.w.row(row + g * kPackedRows);
-        if (!pack_rows<Q>(rows, job.w.row_bytes, block / quant::kTileBlocks, count, panel[g])) return false;
+        if (!pack_rows<Q, D>(rows, job.w.row_bytes, block / quant::kTileBlocks, count, panel[g])) return false;
       }
       const Q8Columns x{job.x.q8 + block * quant::kActivationBlock, job.x.q8_scales + block, job.x.q8_sums + block, job.x.length};
-      multiply_panel_columns<Form>(panel, n_groups, count, x, job.x.n_columns, Q::kOffset, y, job.y_stride);
+      multiply_panel_columns<Form, D>(panel, n_groups, count, x, job.x.n_columns, Q::kOffset, y, job.y_stride);
     }
   }
   return true;
@@ -86,20 +86,26 @@ template <quant::IntegerTrait Q>
 
 // A function of its own for each type: one with all of them is too much for optimisers, and a name to look for
 // (scripts/check-opcodes.mjs).
-template <quant::Trait Q>
+template <quant::Trait Q, typename D>
 [[gnu::noinline]] void multiply_matrix(const Job& job, std::size_t begin, std::size_t end) {
   if constexpr (quant::IntegerTrait<Q>) {
     if (job.x.n_columns >= kPackedColumns) {
       const std::size_t packed = begin + (end - begin) / kPackedRows * kPackedRows;
-      if (multiply_packed_rows<Q>(job, begin, packed)) begin = packed;
+      if (multiply_packed_rows<Q, D>(job, begin, packed)) begin = packed;
     }
   }
-  multiply_columns<Q>(job, begin, end);
+  multiply_columns<Q, D>(job, begin, end);
 }
 
 template <typename Group>
 bool multiply_group(const Job& job, std::size_t row_begin, std::size_t row_end) {
-  return quant::with_quant<Group>(job.w.type, [&]<typename Q>(std::type_identity<Q>) { multiply_matrix<Q>(job, row_begin, row_end); });
+  return quant::with_quant<Group>(job.w.type, [&]<typename Q>(std::type_identity<Q>) {
+    if (quant::IntegerTrait<Q> && job.dot == DotChoice::other) {
+      multiply_matrix<Q, simd::OtherDot>(job, row_begin, row_end);
+    } else {
+      multiply_matrix<Q, simd::Dot>(job, row_begin, row_end);
+    }
+  });
 }
 
 }  // namespace layerstream::kernels

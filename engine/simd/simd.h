@@ -17,6 +17,7 @@
 //   where_bit (bits to bytes)                                             3
 //   minus_128 any_bit                                                     1, 2
 //   select                                                                3 / 1
+//   hold                                                                  0
 //   transpose                                                             8 shuffles
 //   lane_sums                                                             6 shuffles, 3 adds
 //   reduce_add                                                            about 6
@@ -30,15 +31,9 @@
 //   lookup16       byte i = table[index[i]], index 0..15                    1
 //   spread_bits    bits to bytes; needs lookup16, so at the end of this file                      4
 //   dot_i16        lane j = a[2j] b[2j] + a[2j+1] b[2j+1]                 1
-//   Dot, ExactDot  the integer dot product of int8 activations (-127..127) and 8-bit weights:
-//     prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2, once per weight vector
-//     load_values              16 activations, to meet several weights     1-2
-//     dot16, dot32<kMaxCode>   the sum of all four lanes is the exact dot product; which lane holds what is
-//                              the back end's affair.                     2-4 per 16 / 2-6
-//     kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum: look for it
-//                              (minus_128) and take ExactDot
-//     RowSums, start_rows, add_rows, rows    the same for four rows at once, lanes = rows: 16 bytes of weights hold four values of
-//                              each row, x is four values                1 + 1-5 per 16
+//   splat_4_bytes load_i8_as_i16 widen_low widen_high                     1
+//   dot_pairs add_dot_quads abs_i8 signs_of with_signs   where the build has byte dots: for dots.h alone
+// In dots.h: Dot, OtherDot, ExactDot.
 // In half4.h: half_to_float4, float_to_half4, load_half4, splat_half4, gather_half4.
 
 #if defined(__wasm_relaxed_simd__)
@@ -48,6 +43,8 @@
 #else
 #include "simd/native128.h"
 #endif
+
+#include "simd/dots.h"
 
 namespace layerstream::simd {
 

@@ -7,6 +7,11 @@
 
 #include "simd/vec.h"
 
+#if !defined(__wasm_relaxed_simd__)
+#define LAYERSTREAM_SIMD_PAIRS 0
+#define LAYERSTREAM_SIMD_QUADS 0
+#endif
+
 namespace layerstream::simd {
 inline namespace wasm128 {
 
@@ -26,52 +31,9 @@ LAYERSTREAM_INLINE i32x4 bytes_as_i32(std::uint32_t four_bytes) {
 LAYERSTREAM_INLINE u8x16 lookup16(u8x16 table, u8x16 index) { return (u8x16)wasm_i8x16_swizzle((v128_t)table, (v128_t)index); }
 
 LAYERSTREAM_INLINE i8x16 splat_4_bytes(const void* p) { return (i8x16)wasm_v128_load32_splat(p); }
-
-// Both operands widened to 16 bits: exact for every code, -128 included.
-struct ExactDot {
-  struct Codes {
-    i16x8 low;
-    i16x8 high;
-  };
-  using Unsigned = Codes;
-  using Signed = Codes;
-  static constexpr bool kMinus128Exact = true;
-
-  static LAYERSTREAM_INLINE Codes prepare_signed(i8x16 codes) {
-    return {(i16x8)wasm_i16x8_extend_low_i8x16((v128_t)codes), (i16x8)wasm_i16x8_extend_high_i8x16((v128_t)codes)};
-  }
-  static LAYERSTREAM_INLINE Codes prepare_unsigned(u8x16 codes) { return prepare_signed(as_i8(codes)); }
-  using Values = Codes;
-  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) {
-    return {(i16x8)wasm_i16x8_load8x8(x), (i16x8)wasm_i16x8_load8x8(x + 8)};
-  }
-  static LAYERSTREAM_INLINE i32x4 dot16(Values x, Codes w) { return dot_i16(x.low, w.low) + dot_i16(x.high, w.high); }
-  template <int kMaxCode>
-  static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Codes first, Codes second) {
-    return dot16(x_first, first) + dot16(x_second, second);
-  }
-
-  // Four rows times four values of x, weights row after row. Lanes: two partial sums of each of two rows.
-  struct RowSums {
-    i32x4 low;
-    i32x4 high;
-  };
-  static LAYERSTREAM_INLINE RowSums start_rows(i32x4 sums) {
-    return {interleave_low_i32(sums, i32x4{}), interleave_high_i32(sums, i32x4{})};
-  }
-  static LAYERSTREAM_INLINE void add_rows(RowSums& sums, const std::int8_t* x, Codes w) {
-    const i16x8 values = (i16x8)wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(x));
-    sums.low += dot_i16(values, w.low);
-    sums.high += dot_i16(values, w.high);
-  }
-  static LAYERSTREAM_INLINE i32x4 rows(const RowSums& sums) {
-    return __builtin_shufflevector(sums.low, sums.high, 0, 2, 4, 6) + __builtin_shufflevector(sums.low, sums.high, 1, 3, 5, 7);
-  }
-};
-
-#if !defined(__wasm_relaxed_simd__)
-using Dot = ExactDot;
-#endif
+LAYERSTREAM_INLINE i16x8 load_i8_as_i16(const std::int8_t* p) { return (i16x8)wasm_i16x8_load8x8(p); }
+LAYERSTREAM_INLINE i16x8 widen_low(i8x16 v) { return (i16x8)wasm_i16x8_extend_low_i8x16((v128_t)v); }
+LAYERSTREAM_INLINE i16x8 widen_high(i8x16 v) { return (i16x8)wasm_i16x8_extend_high_i8x16((v128_t)v); }
 
 }  // namespace wasm128
 }  // namespace layerstream::simd

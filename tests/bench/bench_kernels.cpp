@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Matrix products of every type in the registry, JSON on stdout, progress on stderr. One thread.
-//   bench_kernels [--rows N] [--length N] [--seconds S per point] [--only TYPE,TYPE]
+//   bench_kernels [--rows N] [--length N] [--seconds S per point] [--only TYPE,TYPE] [--dot main|other]
 // A point is (type, columns): the median call as weight bytes and multiply-adds per second, the best call, and the best over that
 // of Q8_0 at the same number of columns, which is also the ratio of weights per second (of bests: other load disturbs them
 // least). Quantising the activations is not part of it. Ceilings: reading 256 MB with four accumulators; the integer dot alone on
@@ -27,6 +27,7 @@ struct Options {
   std::size_t length = 2048;
   double seconds = 0.2;
   std::string_view only;
+  kernels::DotChoice dot = kernels::preferred_dot();
 };
 
 struct Point {
@@ -80,6 +81,7 @@ double memory_read_gb_s(double limit) {
   return static_cast<double>(kBytes) / seconds.best * 1e-9;
 }
 
+template <typename D>
 double peak_dot_gmac_s(double limit) {
   constexpr std::size_t kChains = 8;
   constexpr std::size_t kRounds = 65536;
@@ -88,12 +90,12 @@ double peak_dot_gmac_s(double limit) {
   volatile std::int32_t sink = 0;
   simd::u8x16 codes = simd::splat_u8(1);
   const Seconds seconds = time_calls(limit, [&] {
-    const auto weights = simd::Dot::prepare_unsigned(codes);
+    const auto weights = D::prepare_unsigned(codes);
     asm volatile("" ::"r"(x) : "memory");  // x is known elsewhere, so the next barriers count
     simd::i32x4 sums[kChains] = {};
     for (std::size_t round = 0; round < kRounds; ++round) {
       asm volatile("" ::: "memory");  // x is read in every round
-      simd::unroll<kChains>([&](auto c) __attribute__((always_inline)) { sums[c] += simd::Dot::dot16(simd::Dot::load_values(x + 16 * c), weights); });
+      simd::unroll<kChains>([&](auto c) __attribute__((always_inline)) { sums[c] += D::dot16(D::load_values(x + 16 * c), weights); });
     }
     for (const simd::i32x4 sum : sums) sink = sink + sum[0];
   });
@@ -110,7 +112,7 @@ std::vector<Point> measure(const TypeInfo& info, const Options& options) {
   std::vector<Point> points;
   for (const std::size_t columns : kColumns) {
     const Seconds seconds = time_calls(
-        options.seconds, [&] { kernels::matmul(w.view, x.view(0, columns), 0, options.rows, y.data(), options.rows); });
+        options.seconds, [&] { kernels::matmul(w.view, x.view(0, columns), 0, options.rows, y.data(), options.rows, options.dot); });
     const double macs = static_cast<double>(columns) * static_cast<double>(options.rows) * static_cast<double>(options.length);
     points.push_back({info.type, columns, static_cast<double>(w.bytes.size()) / seconds.median * 1e-9, macs / seconds.median * 1e-9,
                       macs / seconds.best * 1e-9});
@@ -120,7 +122,8 @@ std::vector<Point> measure(const TypeInfo& info, const Options& options) {
 
 void print(const Options& options, double read, double dot, const std::vector<Point>& points) {
   std::printf("{\n \"rows\": %zu, \"length\": %zu, \"threads\": 1,\n", options.rows, options.length);
-  std::printf(" \"memory_read_gb_s\": %.1f, \"peak_dot_gmac_s\": %.1f,\n \"points\": [", read, dot);
+  std::printf(" \"dot\": \"%s\", \"memory_read_gb_s\": %.1f, \"peak_dot_gmac_s\": %.1f,\n \"points\": [",
+              options.dot == kernels::DotChoice::main ? "main" : "other", read, dot);
   const char* separator = "\n";
   for (const Point& point : points) {
     const auto base = std::ranges::find_if(points, [&](const Point& p) { return p.type == QuantType::q8_0 && p.columns == point.columns; });
@@ -134,7 +137,8 @@ void print(const Options& options, double read, double dot, const std::vector<Po
 
 int run(const Options& options) {
   const double read = memory_read_gb_s(options.seconds);
-  const double dot = peak_dot_gmac_s(options.seconds);
+  const double dot = options.dot == kernels::DotChoice::main ? peak_dot_gmac_s<simd::Dot>(options.seconds)
+                                                                          : peak_dot_gmac_s<simd::OtherDot>(options.seconds);
   std::vector<Point> points;
   for (const TypeInfo& info : kTypeInfos) {
     const bool wanted = options.only.empty() || ("," + std::string(options.only) + ",").contains("," + std::string(info.name) + ",") || info.type == QuantType::q8_0;
@@ -158,6 +162,10 @@ int main(int argc, char** argv) {
     if (name == "--length") options.length = std::strtoul(argv[i + 1], nullptr, 10);
     if (name == "--seconds") options.seconds = std::strtod(argv[i + 1], nullptr);
     if (name == "--only") options.only = argv[i + 1];
+    if (name == "--dot") {
+      using layerstream::kernels::DotChoice;
+      options.dot = std::string_view(argv[i + 1]) == "main" ? DotChoice::main : DotChoice::other;
+    }
   }
   if (options.rows == 0 || options.length == 0 || options.length % 256 != 0) {
     std::fprintf(stderr, "rows must be positive, the length a multiple of 256\n");

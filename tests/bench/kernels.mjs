@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench_kernels natively and, as wasm, in a worker of Chromium: a table per build, JSON with --out.
 //   npm run bench:kernels -- [--builds native,simd,relaxed] [--only TYPE,TYPE] [--seconds 0.2] [--rows 2048] [--length 2048]
-//                            [--out FILE.json]
+//                            [--dot main|other] [--out FILE.json]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -20,13 +20,14 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '0.2' },
     rows: { type: 'string', default: '2048' },
     length: { type: 'string', default: '2048' },
+    dot: { type: 'string' }, // the faster one
     out: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
   },
 });
 
 const PRESETS = { native: 'native-bench', simd: 'wasm-bench-simd', relaxed: 'wasm-bench-relaxed' };
-const programArguments = ['seconds', 'rows', 'length', 'only'].flatMap((name) =>
+const programArguments = ['seconds', 'rows', 'length', 'only', 'dot'].flatMap((name) =>
   flags[name] === undefined ? [] : [`--${name}`, flags[name]],
 );
 const programFolder = (build) => path.join(buildDir, PRESETS[build], 'tests/bench');
@@ -55,7 +56,7 @@ async function runInChromium(build) {
 
 function printTable(build, result) {
   console.log(
-    `\n${build}: memory read ${result.memory_read_gb_s} GB/s, integer dot ${result.peak_dot_gmac_s} G multiply-adds/s`,
+    `\n${build} (${result.dot} dot): memory read ${result.memory_read_gb_s} GB/s, integer dot ${result.peak_dot_gmac_s} G multiply-adds/s`,
   );
   const types = [...new Set(result.points.map(({ type }) => type))];
   const columns = [...new Set(result.points.map((point) => point.columns))];

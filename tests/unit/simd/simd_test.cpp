@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -197,7 +198,54 @@ TEST(Dot, IsTheExactIntegerIncludingTheEnds) {
   Random random(72);
   for (int round = 0; round < 5000; ++round) {
     check_dots<Dot>(random, round < 4 ? round : 0);
-    check_dots<ExactDot>(random, round < 4 ? round : 0);
+    check_dots<OtherDot>(random, round < 4 ? round : 0);
+    check_dots<WideDot>(random, round < 4 ? round : 0);
+  }
+}
+
+// Four rows of 16 or 32 codes up to kMaxCode, four values of each row at a time.
+template <typename D, int kMaxCode, std::size_t N>
+void check_row_sums(Random& random, bool ends) {
+  std::int8_t x[4 * N];
+  std::uint8_t codes[4][4 * N];
+  std::int32_t begin[4], expected[4];
+  for (std::size_t r = 0; r < 4; ++r) begin[r] = expected[r] = static_cast<std::int32_t>(random.below(2000)) - 1000;
+  for (std::size_t i = 0; i < 4 * N; ++i) {
+    x[i] = ends ? std::int8_t{127} : static_cast<std::int8_t>(static_cast<int>(random.below(255)) - 127);
+    for (std::size_t r = 0; r < 4; ++r) {
+      codes[r][i] = static_cast<std::uint8_t>(ends ? kMaxCode : random.below(kMaxCode + 1));
+      expected[r] += x[i] * codes[r][i];
+    }
+  }
+  typename D::template RowSums<kMaxCode> sums;
+  sums.start(load_i32(begin));
+  unroll<N>([&](auto j) {
+    std::uint8_t packed[16];
+    for (std::size_t r = 0; r < 4; ++r) std::copy_n(codes[r] + 4 * j, 4, packed + 4 * r);
+    sums.template add<j>(x + 4 * j, D::prepare_unsigned(load_u8(packed)));
+  });
+  const i32x4 rows = sums.template rows<N>();
+  for (std::size_t r = 0; r < 4; ++r) ASSERT_EQ(rows[r], expected[r]) << kMaxCode << " row " << r;
+}
+
+template <typename D>
+void check_all_row_sums(Random& random, bool ends) {
+  unroll<2>([&](auto n) {
+    constexpr std::size_t kCount = n == 0 ? 4 : 8;
+    check_row_sums<D, 3, kCount>(random, ends);
+    check_row_sums<D, 15, kCount>(random, ends);
+    check_row_sums<D, 31, kCount>(random, ends);
+    check_row_sums<D, 63, kCount>(random, ends);
+    check_row_sums<D, 127, kCount>(random, ends);
+  });
+}
+
+TEST(Dot, SumsOfFourRowsAreExactIncludingTheEnds) {
+  Random random(73);
+  for (int round = 0; round < 1000; ++round) {
+    check_all_row_sums<Dot>(random, round == 0);
+    check_all_row_sums<OtherDot>(random, round == 0);
+    check_all_row_sums<WideDot>(random, round == 0);
   }
 }
 
