@@ -54,7 +54,11 @@ template <quant::IntegerTrait Q, typename Body>
 LAYERSTREAM_INLINE void for_tiles(std::size_t length, Body&& body) {
   const std::size_t n_blocks = length / quant::kActivationBlock;
   const std::size_t n_tiles = n_blocks / quant::kTileBlocks;
-  for (std::size_t tile = 0; tile < n_tiles; ++tile) body(tile, std::integral_constant<std::size_t, quant::kTileBlocks>{});
+  constexpr std::integral_constant<std::size_t, quant::kTileBlocks> kWhole;
+  constexpr std::size_t kStep = Q::kWholeBlocks ? type_info(Q::kType).block_elements / quant::kTile : 1;
+  for (std::size_t tile = 0; tile < n_tiles; tile += kStep) {
+    simd::unroll<kStep>([&](auto i) __attribute__((always_inline)) { body(tile + i, kWhole); });
+  }
   if constexpr (type_info(Q::kType).block_elements < quant::kTile) {
     const std::size_t rest = n_blocks % quant::kTileBlocks;
     if (rest == 1) body(n_tiles, std::integral_constant<std::size_t, 1>{});

@@ -10,6 +10,7 @@ namespace layerstream::quant {
 struct Iq2S : IntegerType<QuantType::iq2_s> {
   static constexpr int kOffset = 43;
   static constexpr int kMaxCode = 86;
+  static constexpr bool kWholeBlocks = true;
   static constexpr SubScale kSubScale = SubScale::per16;
   static constexpr auto kGrid = grid_bytes<std::uint64_t>(kIq2SGrid);
 

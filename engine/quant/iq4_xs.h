@@ -11,6 +11,7 @@ namespace layerstream::quant {
 struct Iq4Xs : IntegerType<QuantType::iq4_xs> {
   static constexpr Codes kCodes = Codes::signed8;
   static constexpr int kMaxCode = 127;
+  static constexpr bool kWholeBlocks = true;
   static constexpr SubScale kSubScale = SubScale::per32;
 
   struct Block {

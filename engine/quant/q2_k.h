@@ -9,6 +9,7 @@ namespace layerstream::quant {
 
 struct Q2K : IntegerType<QuantType::q2_k> {
   static constexpr int kMaxCode = 3;
+  static constexpr bool kWholeBlocks = true;
   static constexpr SubScale kSubScale = SubScale::per16;
   static constexpr bool kHasMinimum = true;
 

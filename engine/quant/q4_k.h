@@ -9,6 +9,7 @@ namespace layerstream::quant {
 
 struct Q4K : KBlocksWithMinimum<QuantType::q4_k> {
   static constexpr int kMaxCode = 15;
+  static constexpr bool kWholeBlocks = true;
 
   struct Block {
     std::uint8_t d[2];

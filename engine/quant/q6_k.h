@@ -11,6 +11,7 @@ namespace layerstream::quant {
 struct Q6K : IntegerType<QuantType::q6_k> {
   static constexpr int kOffset = 32;
   static constexpr int kMaxCode = 63;
+  static constexpr bool kWholeBlocks = true;
   static constexpr SubScale kSubScale = SubScale::per16;
 
   struct Block {

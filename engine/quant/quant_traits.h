@@ -98,6 +98,9 @@ struct IntegerType {
   static constexpr int kOffset = 0;
   static constexpr SubScale kSubScale = SubScale::none;
   static constexpr bool kHasMinimum = false;
+  // In blocks of 256: both tiles in one step of the loop over a row, so that which half a tile is is a constant and what the
+  // halves share is decoded once. Worth 4 to 32 % for some types and -8 to -20 % for others (more code, registers): measured.
+  static constexpr bool kWholeBlocks = false;
 };
 
 // Quantised weights. `count` (1..4) says how many activation blocks of a tile lie in the row: the bytes of the others are not
@@ -113,6 +116,7 @@ concept IntegerTrait =
       { Q::kMaxCode } -> std::convertible_to<int>;  // greatest |code|
       { Q::kSubScale } -> std::convertible_to<SubScale>;
       { Q::kHasMinimum } -> std::convertible_to<bool>;
+      { Q::kWholeBlocks } -> std::convertible_to<bool>;
       { Q::codes(tile, k) } -> std::same_as<CodePair>;
       { Q::scales(tile, count) } -> std::same_as<simd::f32x4>;  // S
       { Q::scalar_block(block, run) } -> std::same_as<ScalarBlock>;
