@@ -36,6 +36,10 @@ if(LAYERSTREAM_SANITIZE)
   target_compile_options(layerstream_flags INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(layerstream_flags INTERFACE -fsanitize=address,undefined)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Points-to analysis is a quarter of the time to compile the checked kernels, and makes no test faster.
+    target_compile_options(layerstream_flags INTERFACE -fno-tree-pta)
+  endif()
 endif()
 
 # Only what is compiled with -pthread may use atomics in a wasm program with threads; the linker refuses others (docs/decisions/0005).
