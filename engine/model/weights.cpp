@@ -153,9 +153,12 @@ class Binder {
     return matrix(found, 0, found.weight == nullptr ? 0 : found.weight->dims[1]);
   }
 
-  // Rows a unit takes: a multiple of 8 (the kernels' row group) of about unit_bytes_, at least 8.
+  // Rows a unit takes: a multiple of 8 (the kernels' row group), at least 8, of at most about unit_bytes_. Units of one matrix are
+  // about equal: a short one computes for too little time to read a long one meanwhile.
   std::size_t rows_per_unit(const Matrix& m) const {
-    const std::uint64_t rows = std::max<std::uint64_t>(8, unit_bytes_ / m.row_bytes / 8 * 8);
+    const std::uint64_t most = std::max<std::uint64_t>(8, unit_bytes_ / m.row_bytes / 8 * 8);
+    const std::uint64_t n_units = (m.rows + most - 1) / most;
+    const std::uint64_t rows = ((m.rows + n_units - 1) / n_units + 7) / 8 * 8;
     return static_cast<std::size_t>(std::min<std::uint64_t>(rows, m.rows));
   }
 

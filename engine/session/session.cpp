@@ -87,7 +87,7 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::prepare(const gguf::ModelFile&
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
   session->kv_type_ = kernel_type(options.kv_type);
   session->entry_limit_ = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, session->n_ctx_);
-  // A budget that is too small for two slots of the size asked for may hold two smaller ones.
+  // A budget that is too small for three slots of the size asked for may hold three smaller ones.
   for (std::uint64_t unit_bytes = std::max<std::uint64_t>(options.unit_bytes, 1);; unit_bytes /= 2) {
     session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, unit_bytes));
     session->model_.config = found.config;

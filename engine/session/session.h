@@ -48,7 +48,7 @@ struct SessionOptions {
   AttentionRule attention = AttentionRule::trained;
   std::uint32_t n_threads = 1;
   std::uint32_t max_entries = 0;          // entries per pass; 0: as many as the plan finds room for, at most 512
-  std::uint64_t unit_bytes = 8u << 20;    // size a slice of rows aims at
+  std::uint64_t unit_bytes = 4u << 20;    // size a slice of rows aims at
   std::string pre_tokenizer = {};         // instead of the file's tokenizer.ggml.pre; empty: the file's
   // Memory the program has taken so far; asked right before planning, when header and tokenizer are there. The plan counts it
   // as fixed. nullptr: header, tokenizer and fixed tensors are estimated.

@@ -8,9 +8,9 @@
 namespace layerstream::stream {
 namespace {
 
-// One slot computes while the next fills; more let the reader run ahead of short stages.
-constexpr std::uint32_t kMinSlots = 2;
-constexpr std::uint32_t kMaxSlots = 4;
+// One slot computes while the others fill: matrices differ in size, so the reader must be able to run ahead of short ones.
+constexpr std::uint32_t kMinSlots = 3;
+constexpr std::uint32_t kMaxSlots = 8;
 
 std::uint64_t largest_streamed(std::span<const Unit> units, const std::vector<bool>& pinned) {
   std::uint64_t largest = 0;

@@ -17,7 +17,7 @@
 namespace layerstream::stream {
 
 inline constexpr std::uint64_t kBudgetUnlimited = UINT64_MAX;
-// The smallest plan that works: two slots, nothing pinned, activations of a pass no larger than the slots.
+// The smallest plan that works: three slots, nothing pinned, activations of a pass no larger than the slots.
 inline constexpr std::uint64_t kBudgetMinimum = 0;
 
 struct PlanInput {

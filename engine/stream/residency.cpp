@@ -83,6 +83,7 @@ void Residency::want_soon(UnitId unit) {
 
 void Residency::release(UnitId unit) {
   if (state_[unit] != State::resident) return;
+  if (unit == cursor_) ++cursor_;  // prefetch goes on behind it, not with it
   if (units_[unit].conditional) ++uses_[unit];
   if (is_pinned(unit)) return;
   if (units_[unit].conditional) pin_if_used_more(unit);

@@ -40,6 +40,25 @@ TEST(Residency, PrefetchFollowsExecutionOrderIntoFreeSlots) {
   EXPECT_EQ(r.next_read()->unit, 2u);
 }
 
+TEST(Residency, PrefetchGoesOnBehindTheUnitThatWasReleasedLast) {
+  Residency r = make(equal_units(5), {false, true, false, false, false}, 2);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(r.complete(r.next_read()->unit));
+  r.release(0);
+  EXPECT_EQ(r.next_read()->unit, 3u) << "not 0, which the pass needs last";
+  r.set_cursor(1);
+  r.release(1);
+  r.set_cursor(2);
+  r.release(2);
+  EXPECT_EQ(r.next_read()->unit, 4u);
+  ASSERT_TRUE(r.complete(3) && r.complete(4));
+  r.set_cursor(3);
+  r.release(3);
+  EXPECT_EQ(r.next_read()->unit, 0u);
+  r.set_cursor(4);
+  r.release(4);
+  EXPECT_EQ(r.next_read()->unit, 2u) << "behind the last comes the next pass";
+}
+
 TEST(Residency, PrefetchWrapsToTheNextPass) {
   Residency r = make(equal_units(3), std::vector<bool>(3, false), 2);
   r.set_cursor(2);

@@ -44,7 +44,7 @@ const wantedNumber: Readonly<Record<PassWants, number>> = {
   'last-hidden': 3,
   'all-hidden': 4,
 };
-const defaultUnitBytes = 8 << 20;
+const defaultUnitBytes = 4 << 20;
 /** As kSmallestUnitBytes of engine/session/session.cpp. */
 const smallestUnitBytes = 1 << 20;
 
