@@ -113,6 +113,18 @@ export interface Extent {
   bytes: number;
 }
 
+/** Reads that are served in turn, in memory that engine worker and storage worker share. */
+export interface ReadRingMemory {
+  /** Counts reads, and wraps; written by who asks. */
+  asked: Int32Array<SharedArrayBuffer>;
+  /** The same, by who serves. */
+  done: Int32Array<SharedArrayBuffer>;
+  /** 1: nobody looks; whoever asks next sets 0 and calls `drain`. */
+  asleep: Int32Array<SharedArrayBuffer>;
+  /** Part, offset, bytes and address of read n, at 4 n modulo the length. */
+  reads: Float64Array<SharedArrayBuffer>;
+}
+
 /**
  * Steps of the sampling chain, in their usual order; the field's names (engine/sampler/config.h).
  *

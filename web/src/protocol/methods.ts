@@ -15,6 +15,7 @@ import type {
   PassProgress,
   Pooling,
   Prompt,
+  ReadRingMemory,
   SamplingSettings,
   StorageKind,
   StoredModel,
@@ -23,7 +24,7 @@ import type {
 } from './data.js';
 
 /** Compared in the handshake. Raise it with every change that an older end would misread. */
-export const protocolVersion = 6;
+export const protocolVersion = 7;
 
 export interface MethodSpec {
   params: object;
@@ -176,13 +177,15 @@ export interface ReadMethods {
     };
     result: { buffer: ArrayBuffer };
   };
-  /** The shared memory that readInto writes to; null: none any more. */
-  share: { params: { memory: WebAssembly.Memory | null }; result: null };
+  /** The shared memory that readInto and drain write to, and what drain serves; null: none any more. */
+  share: { params: { memory: WebAssembly.Memory | null; ring: ReadRingMemory | null }; result: null };
   /** As read, straight into the shared memory: `pointers` has one address in it for each extent. */
   readInto: {
     params: { modelId: number; extents: readonly Extent[]; pointers: readonly number[] };
     result: null;
   };
+  /** Serves what is asked for in the ring, until nothing is for a while. Fails with the read that fails. */
+  drain: { params: { modelId: number }; result: null };
   /** The order in which a pass will read; a download follows it. */
   order: { params: { modelId: number; extents: readonly Extent[] }; result: null };
 }

@@ -18,7 +18,7 @@ import { Generator } from './generator.js';
 import { openEngine } from './open-engine.js';
 import { PassRunner } from './pass-runner.js';
 import { PromptTokenizer } from './prompt-tokens.js';
-import { readOrder } from './read-order.js';
+import type { RingReads } from './ring-reads.js';
 import { RemoteWeightSource } from './weight-source.js';
 
 export interface EngineServiceOptions {
@@ -41,6 +41,8 @@ type Generate = EngineMethods['generate'];
 type Embed = EngineMethods['embed'];
 
 const progressIntervalMs = 30;
+
+const moreCode = (): Promise<typeof import('./engine-extras.js')> => loaded(import('./engine-extras.js'));
 
 export class EngineService {
   readonly handlers: Handlers<EngineMethods>;
@@ -138,14 +140,23 @@ export class EngineService {
         signal: context.signal,
         onHeader: (loadedBytes) => context.progress({ phase: 'open', loadedBytes, totalBytes }),
       });
-      if (engine.sharedMemory !== null) {
-        await source.share(engine.sharedMemory);
-      }
+      const memory = engine.sharedMemory;
+      let ring: RingReads | null = null;
+      // Both only help: without them it goes on.
       if (!isWhole) {
-        void source.setOrder(readOrder(engine.describe(true))).catch(() => undefined); // it is only advice
+        await moreCode()
+          .then(({ readOrder }) => source.setOrder(readOrder(engine.describe(true))))
+          .catch(() => undefined);
+      } else if (memory !== null && engine.memory().slotBytes > 0) {
+        ring = await moreCode()
+          .then(({ RingReads }) => new RingReads(reads, modelId))
+          .catch(() => null);
+      }
+      if (memory !== null) {
+        await source.share(memory, ring?.memory);
       }
       const loop = new EventLoop();
-      const runner = new PassRunner(engine, source, loop);
+      const runner = new PassRunner(engine, source, loop, ring);
       const generator = new Generator(engine, runner);
       const prompts = new PromptTokenizer(engine);
       this.#model = { engine, runner, generator, prompts, source, reads, loop, port: storagePort };
@@ -174,7 +185,7 @@ export class EngineService {
     const reads = new Client<ReadMethods>(storagePort);
     try {
       const source = new RemoteWeightSource(reads, modelId);
-      const { planFromHeaders } = await loaded(import('./engine-extras.js'));
+      const { planFromHeaders } = await moreCode();
       return await planFromHeaders(module, source, { ...request, signal });
     } finally {
       reads.close(createError('disposed', 'the plan is made'));
@@ -216,7 +227,7 @@ export class EngineService {
     context: CallContext<Embed>,
   ): Promise<Embed['result']> {
     const signal = AbortSignal.any([context.signal, this.#closing.signal]);
-    const { Embedder } = await loaded(import('./engine-extras.js'));
+    const { Embedder } = await moreCode();
     const result = await this.#queue.run(() => {
       const { engine, runner, generator, prompts } = this.#opened();
       generator.forget();

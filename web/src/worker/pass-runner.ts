@@ -15,18 +15,39 @@ export interface PassOptions {
   onBlock?: (block: number) => void;
 }
 
+/** Reads without messages, of who reads straight into the engine's memory. They end in the order in which they were asked for. */
+export interface ReadRing {
+  /** `reads` have failed, and nothing of what was asked for before is under way any more. */
+  onFailure: (reads: ReadRequest[], error: unknown) => void;
+  readonly hasRoom: boolean;
+  /** Everything was taken, or has failed. */
+  readonly isIdle: boolean;
+  push(read: ReadRequest): void;
+  /** The next whose bytes are there. */
+  take(): ReadRequest | undefined;
+  /** Blocks until there is one; false: not for `ms`. */
+  wait(ms: number): boolean;
+  /** What is under way fails. */
+  abort(): void;
+  settle(): Promise<void>;
+}
+
 /** Reads up to this size (rows of the embedding) share one message. */
 const smallReadBytes = 64 << 10;
 /** Reads in flight: enough to keep the storage worker busy, few enough to hold little memory. */
 const maxBytesInFlight = 32 << 20;
 const targetSliceMs = 45;
 const maxSilenceMs = 50;
+/** With a ring: a slot that has become free is filled again before the pass needs its next unit. */
+const ringSliceMs = 1;
+const ringWaitMs = 20;
 const minWork = 1 << 20;
 
 export class PassRunner {
   readonly #engine: Engine;
   readonly #source: WeightSource;
   readonly #loop: EventLoop;
+  readonly #ring: ReadRing | null;
   /** Passes, and what must not happen during one. */
   readonly #turns = new SerialQueue();
   /** With what ends the wait for each. */
@@ -35,10 +56,14 @@ export class PassRunner {
   #readError: unknown = null;
   #work = 64 << 20; // multiply-adds of a slice; adapts to the machine
 
-  constructor(engine: Engine, source: WeightSource, loop: EventLoop) {
+  constructor(engine: Engine, source: WeightSource, loop: EventLoop, ring: ReadRing | null = null) {
     this.#engine = engine;
     this.#source = source;
     this.#loop = loop;
+    this.#ring = ring;
+    if (ring !== null) {
+      ring.onFailure = (reads, error) => this.#fail(reads, error);
+    }
   }
 
   /** One pass over `tokens` at the engine's position. If it throws, the engine is as it was before. */
@@ -63,6 +88,7 @@ export class PassRunner {
       for (;;) {
         this.#startReads();
         const { state, stage } = this.#slice();
+        const hasMore = this.#takeIn();
         const blocks = this.#engine.blockCount;
         const block = state === 'done' ? blocks : Math.min(Math.max(stage - 1, 0), blocks);
         if (block !== lastBlock) {
@@ -72,7 +98,7 @@ export class PassRunner {
         if (state === 'done') {
           break;
         }
-        if (state === 'needs-reads') {
+        if (state === 'needs-reads' && !hasMore) {
           this.#startReads(); // computing may have freed slots
           await this.#waitForRead(signal);
         } else {
@@ -96,6 +122,7 @@ export class PassRunner {
   /** Lets go of the reads in flight, which may wait for a download. */
   async abandon(): Promise<void> {
     this.#inFlight.forEach((abort) => abort.abort());
+    this.#ring?.abort();
     await this.settle();
   }
 
@@ -104,17 +131,17 @@ export class PassRunner {
     while (this.#inFlight.size > 0) {
       await Promise.all(this.#inFlight.keys());
     }
+    await this.#ring?.settle();
+    this.#takeIn();
   }
 
   #slice(): ReturnType<Engine['run']> {
     const began = performance.now();
     const result = this.#engine.run(this.#work);
     if (result.state === 'paused') {
+      const target = this.#ring === null ? targetSliceMs : ringSliceMs;
       const took = Math.max(performance.now() - began, 0.1);
-      this.#work = Math.max(
-        minWork,
-        Math.round(this.#work * Math.min(Math.max(targetSliceMs / took, 0.5), 2)),
-      );
+      this.#work = Math.max(minWork, Math.round(this.#work * Math.min(Math.max(target / took, 0.5), 2)));
     }
     return result;
   }
@@ -122,13 +149,13 @@ export class PassRunner {
   #startReads(): void {
     const small: ReadRequest[] = [];
     const large: ReadRequest[] = [];
-    while (this.#bytesInFlight < maxBytesInFlight) {
+    while (this.#bytesInFlight < maxBytesInFlight && this.#ring?.hasRoom !== false) {
       const read = this.#engine.takeRead();
       if (read === null) {
         break;
       }
       this.#bytesInFlight += read.bytes;
-      (read.bytes <= smallReadBytes ? small : large).push(read);
+      (this.#ring ?? (read.bytes <= smallReadBytes ? small : large)).push(read);
     }
     for (const batch of [small, ...large.map((read) => [read])]) {
       if (batch.length > 0) {
@@ -166,9 +193,23 @@ export class PassRunner {
       }
       this.#source.recycle(bytes);
     } catch (error) {
-      this.#readError ??= withBlock(error, batch[0]?.stage ?? 0, this.#engine.blockCount);
-      batch.forEach((read) => this.#finish(read, () => this.#engine.failRead(read)));
+      this.#fail(batch, error);
     }
+  }
+
+  #fail(reads: readonly ReadRequest[], error: unknown): void {
+    this.#readError ??= withBlock(error, reads[0]?.stage ?? 0, this.#engine.blockCount);
+    reads.forEach((read) => this.#finish(read, () => this.#engine.failRead(read)));
+  }
+
+  /** What has come by way of the ring; false: nothing. */
+  #takeIn(): boolean {
+    let some = false;
+    for (let read: ReadRequest | undefined; (read = this.#ring?.take()) !== undefined; some = true) {
+      const taken = read;
+      this.#finish(taken, () => this.#engine.completeRead(taken));
+    }
+    return some;
   }
 
   #finish(read: ReadRequest, tellEngine: () => void): void {
@@ -181,6 +222,11 @@ export class PassRunner {
   }
 
   async #waitForRead(signal: AbortSignal): Promise<void> {
+    if (this.#ring?.isIdle === false) {
+      await this.#loop.turnAfter(this.#ring.wait(ringWaitMs) ? maxSilenceMs : 0);
+      this.#takeIn();
+      return;
+    }
     if (this.#inFlight.size === 0) {
       throw createError('internal', 'the engine waits for weights, but asks for none');
     }

@@ -3,10 +3,11 @@
 // transferred to the engine worker and come back with a later request, so that streaming a model makes no garbage.
 
 import { createError } from '../errors.js';
-import type { Extent } from '../protocol/data.js';
+import type { Extent, ReadRingMemory } from '../protocol/data.js';
 import type { Handlers } from '../protocol/dispatcher.js';
 import type { ReadMethods } from '../protocol/methods.js';
 import type { ModelReader } from '../storage/store-types.js';
+import { extras } from './extras.js';
 
 /** Buffers kept for reuse; an engine has few reads in flight. */
 const maxPooled = 4;
@@ -28,12 +29,21 @@ export class ReadServer {
   handlers(): Handlers<ReadMethods> {
     const { readerOf, setOrder } = this.#models;
     let shared: WebAssembly.Memory | null = null;
+    let ring: ReadRingMemory | null = null;
     const opened = (modelId: number): ModelReader => {
       const reader = readerOf(modelId);
       if (reader === null) {
         throw createError('io_failed', `model ${modelId} is not open`, { details: { modelId } });
       }
       return reader;
+    };
+    // The other end makes the memory grow; its buffer here may still be the shorter one of before.
+    const grown = (bytes: number): ArrayBufferLike => {
+      const memory = given(shared);
+      if (memory.buffer.byteLength < bytes) {
+        memory.grow(0); // looks again
+      }
+      return memory.buffer;
     };
     return {
       order: async ({ modelId, extents }) => {
@@ -55,16 +65,18 @@ export class ReadServer {
         context.transfer(buffer);
         return { buffer };
       },
-      share: async ({ memory }) => {
-        shared = memory;
+      drain: async ({ modelId }, { signal }) => {
+        const { drainRing } = await extras();
+        await drainRing(opened(modelId), grown, given(ring), signal);
+        return null;
+      },
+      share: async (params) => {
+        ({ memory: shared, ring } = params);
         return null;
       },
       readInto: async ({ modelId, extents, pointers }, { signal }) => {
-        if (shared === null) {
-          throw createError('internal', 'no memory is shared with the storage worker');
-        }
         const end = extents.reduce((most, { bytes }, i) => Math.max(most, (pointers[i] ?? 0) + bytes), 0);
-        await readAll(opened(modelId), extents, grownTo(shared, end), pointers, signal);
+        await readAll(opened(modelId), extents, grown(end), pointers, signal);
         return null;
       },
     };
@@ -95,12 +107,11 @@ export class ReadServer {
   }
 }
 
-/** The other end makes the memory grow; `buffer` may still be the shorter one of before. */
-function grownTo(memory: WebAssembly.Memory, bytes: number): ArrayBufferLike {
-  if (memory.buffer.byteLength < bytes) {
-    memory.grow(0); // looks again
+function given<T>(shared: T | null): T {
+  if (shared === null) {
+    throw createError('internal', 'no memory is shared with the storage worker');
   }
-  return memory.buffer;
+  return shared;
 }
 
 /** Where each of them begins when they lie one behind the other. */

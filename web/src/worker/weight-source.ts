@@ -2,7 +2,7 @@
 // Where the engine worker gets bytes from: the storage worker over a port; in tests anything that reads.
 
 import type { Client } from '../protocol/client.js';
-import type { Extent } from '../protocol/data.js';
+import type { Extent, ReadRingMemory } from '../protocol/data.js';
 import type { ReadMethods } from '../protocol/methods.js';
 
 export interface WeightSource {
@@ -51,10 +51,10 @@ export class RemoteWeightSource implements WeightSource {
   }
 
   /** From now on there is readInto. */
-  async share(memory: WebAssembly.Memory): Promise<void> {
+  async share(memory: WebAssembly.Memory, ring: ReadRingMemory | null = null): Promise<void> {
     for (let attempt = 1; ; ++attempt) {
       try {
-        await this.#client.call('share', { memory });
+        await this.#client.call('share', { memory, ring });
         break;
       } catch (error) {
         if (attempt === shareAttempts || this.#client.isClosed) {
@@ -72,13 +72,13 @@ export class RemoteWeightSource implements WeightSource {
   unshare(): void {
     if (this.#readInto !== undefined) {
       this.#readInto = undefined;
-      this.#client.call('share', { memory: null }).catch(() => undefined);
+      this.#client.call('share', { memory: null, ring: null }).catch(() => undefined);
     }
   }
 
-  /** What a pass will read, in its order. */
-  async setOrder(extents: readonly Extent[]): Promise<void> {
-    await this.#client.call('order', { modelId: this.#modelId, extents });
+  /** What a pass will read, in its order. Only advice: whether it arrives does not matter. */
+  setOrder(extents: readonly Extent[]): void {
+    this.#client.call('order', { modelId: this.#modelId, extents }).catch(() => undefined);
   }
 
   recycle(bytes: Uint8Array): void {
