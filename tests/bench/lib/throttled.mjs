@@ -14,7 +14,10 @@ export function throttled(prefix, folder, bytesPerSecond) {
     const wait = free - performance.now();
     if (wait > 4) await new Promise((resolve) => setTimeout(resolve, wait));
     if (!response.write(chunk))
-      await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+      await new Promise((resolve) => {
+        const goOn = () => resolve(response.off('drain', goOn).off('close', goOn));
+        response.on('drain', goOn).on('close', goOn);
+      });
   };
   return async (request, response) => {
     if (!request.url.startsWith(prefix)) return false;
