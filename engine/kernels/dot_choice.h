@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Which of the build's two integer dots (simd/dots.h) products take. In the relaxed builds one opcode is four products per lane in
-// one instruction where the processor has it (VNNI, ARM's dot product) and five where not; the other, two products per lane,
-// is one instruction on every x86 and several on ARM. A page cannot ask which processor it runs on, so it is measured. Either gives the same bits.
+// Which of the build's two integer dots (simd/dots.h) products take. In the relaxed builds one opcode is four products a lane: one
+// instruction where the processor has it (VNNI, ARM's dot product), five where not; the other is two products a lane: one
+// instruction on every x86, several on ARM. A page cannot ask for the processor, so it is measured (docs/decisions/0011). Either gives
+// the same bits.
 
 namespace layerstream::kernels {
 
