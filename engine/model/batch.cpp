@@ -25,19 +25,19 @@ class Carver {
 };
 
 // The layout of a batch; attention and feed-forward buffers share memory, since their lives do not overlap.
-std::uint64_t carve(Carver& carver, const BatchShape& s, std::uint64_t n, Batch* out) {
+std::uint64_t carve(Carver& carver, const BatchShape& s, std::uint64_t n_pass, std::uint64_t n, Batch* out) {
   Batch ignored;
   Batch& b = out == nullptr ? ignored : *out;
-  b.x = carver.take<float>(n * s.model_dim);
+  b.residual = carver.take<float>(n_pass * s.model_dim);
+  b.all_cos = carver.take<float>(n_pass * s.rope_pairs);
+  b.all_sin = carver.take<float>(n_pass * s.rope_pairs);
+  b.all_rows = carver.take<std::byte>(n_pass * s.row_bytes);
   b.normed = carver.take<float>(n * s.model_dim);
   b.y = carver.take<float>(n * s.model_dim);
-  b.cos = carver.take<float>(n * s.rope_pairs);
-  b.sin = carver.take<float>(n * s.rope_pairs);
   const std::size_t widest = s.widest_input();
   b.quantized.values = carver.take<std::int8_t>(n * widest);
   b.quantized.scales = carver.take<float>(n * ((widest + 31) / 32));
   b.quantized.sums = carver.take<std::int32_t>(n * ((widest + 31) / 32));
-  b.rows = carver.take<std::byte>(n * s.row_bytes);
   b.scratch = carver.take<float>(s.n_threads * s.attention_floats);
   const std::uint64_t shared = carver.used();
   b.q = carver.take<float>(n * s.q_dim);
@@ -56,9 +56,9 @@ std::uint64_t carve(Carver& carver, const BatchShape& s, std::uint64_t n, Batch*
   return std::max(attention_end, carver.used());
 }
 
-std::uint64_t arena_bytes(const BatchShape& shape, std::size_t n) {
+std::uint64_t arena_bytes(const BatchShape& shape, std::size_t n_pass, std::size_t n_chunk) {
   Carver counter(nullptr);
-  return carve(counter, shape, n, nullptr);
+  return carve(counter, shape, n_pass, n_chunk, nullptr);
 }
 
 }  // namespace
@@ -67,13 +67,18 @@ std::size_t BatchShape::widest_input() const { return std::max({model_dim, q_dim
 
 // The lists beside the arena (ids, positions, experts) count with it. The 16 covers what alignment moves around.
 std::uint64_t BatchShape::bytes_per_entry() const {
-  const std::uint64_t lists = 5 * sizeof(std::uint32_t) + n_experts_used * (sizeof(std::uint32_t) + sizeof(float));
-  return (arena_bytes(*this, 128) - arena_bytes(*this, 64)) / 64 + 16 + lists;
+  constexpr std::uint64_t kLists = 4 * sizeof(std::uint32_t);
+  return (arena_bytes(*this, 128, 0) - arena_bytes(*this, 64, 0)) / 64 + 16 + kLists;
+}
+
+std::uint64_t BatchShape::bytes_per_chunk_entry() const {
+  const std::uint64_t lists = sizeof(std::uint32_t) + n_experts_used * (sizeof(std::uint32_t) + sizeof(float));
+  return (arena_bytes(*this, 0, 128) - arena_bytes(*this, 0, 64)) / 64 + 16 + lists;
 }
 
 std::uint64_t BatchShape::base_bytes(std::size_t vocab_size) const {
   constexpr std::uint64_t kPieces = 20;  // each may lose up to an alignment
-  return arena_bytes(*this, 0) + vocab_size * sizeof(float) + kPieces * AlignedBuffer::kAlignment;
+  return arena_bytes(*this, 0, 0) + vocab_size * sizeof(float) + kPieces * AlignedBuffer::kAlignment;
 }
 
 BatchShape batch_shape(const ModelConfig& config, const Weights& weights, std::size_t n_ctx, std::size_t n_threads) {
@@ -99,23 +104,39 @@ BatchShape batch_shape(const ModelConfig& config, const Weights& weights, std::s
   return shape;
 }
 
-Result<Batch> Batch::create(const BatchShape& shape, std::size_t max_entries, std::size_t vocab_size) {
+Result<Batch> Batch::create(const BatchShape& shape, std::size_t max_entries, std::size_t chunk_entries, std::size_t vocab_size) {
   Batch batch;
   batch.shape = shape;
-  batch.max_entries = max_entries;
+  batch.chunk_entries = chunk_entries;
   batch.vocab_size_ = vocab_size;
-  batch.arena_ = LS_TRY(AlignedBuffer::create(arena_bytes(shape, max_entries)));
+  batch.arena_ = LS_TRY(AlignedBuffer::create(arena_bytes(shape, max_entries, chunk_entries)));
   Carver carver(batch.arena_.data());
-  carve(carver, shape, max_entries, &batch);
+  carve(carver, shape, max_entries, chunk_entries, &batch);
   batch.tokens.reserve(max_entries);
-  batch.positions.reserve(max_entries);
+  batch.all_positions.reserve(max_entries);
   batch.wants.reserve(max_entries);
   batch.hidden_wants.reserve(max_entries);
-  batch.expert_ids.resize(max_entries * shape.n_experts_used);
-  batch.expert_weights.resize(max_entries * shape.n_experts_used);
-  batch.expert_entries.reserve(shape.n_experts > 0 ? max_entries : 0);
+  batch.expert_ids.resize(chunk_entries * shape.n_experts_used);
+  batch.expert_weights.resize(chunk_entries * shape.n_experts_used);
+  batch.expert_entries.reserve(shape.n_experts > 0 ? chunk_entries : 0);
   LS_CHECK(batch.reserve_logits(1));
   return batch;
+}
+
+void Batch::select(std::size_t first) {
+  first_ = first;
+  n = std::min(chunk_entries, tokens.size() - first);
+  positions = std::span(all_positions).subspan(first, n);
+  x = residual + first * shape.model_dim;
+  cos = all_cos + first * shape.rope_pairs;
+  sin = all_sin + first * shape.rope_pairs;
+  rows = all_rows + first * shape.row_bytes;
+}
+
+bool Batch::next_chunk() {
+  const bool has_more = first_ + n < tokens.size();
+  select(has_more ? first_ + n : 0);
+  return has_more;
 }
 
 Result<void> Batch::reserve_logits(std::size_t n_rows) {

@@ -105,6 +105,24 @@ void embed_entry(const PassContext& pass, std::size_t e) {
   }
 }
 
+// Logits of the wants from `first` on, as many as a chunk holds.
+void project(Script& s, const PassContext& pass, std::size_t first) {
+  const ModelConfig& config = pass.model.config;
+  const Weights& w = pass.model.weights;
+  Batch& b = pass.batch;
+  const std::size_t n = std::min(b.wants.size() - first, b.chunk_entries);
+  s.line(Operation::norm, n * config.model_dim, [&] {
+    for (std::size_t i = 0; i < n; ++i) {
+      normalise(config, w.output_norm, b.residual + b.wants[first + i] * config.model_dim, b.normed + i * config.model_dim, config.model_dim);
+    }
+  });
+  const Input normed = s.input(b.normed, config.model_dim, n, {&w.output});
+  s.matmul(w.output, normed, b.logits_row(first));
+  if (config.final_soft_cap > 0) {
+    s.line(Operation::logits, n * w.output.rows, [&] { kernels::soft_cap(config.final_soft_cap, b.logits_row(first), n * w.output.rows); });
+  }
+}
+
 }  // namespace
 
 void embed(Script& s, const PassContext& pass) {
@@ -157,23 +175,16 @@ void forward_block(Script& s, const PassContext& pass, std::size_t layer) {
 
 void head(Script& s, const PassContext& pass) {
   const ModelConfig& config = pass.model.config;
-  const Weights& w = pass.model.weights;
   Batch& b = pass.batch;
-  const std::size_t n = b.wants.size();
-  const std::size_t n_normed = n + b.hidden_wants.size();
-  if (n_normed == 0) return;
-  s.line(Operation::norm, n_normed * config.model_dim, [&] {
-    for (std::size_t i = 0; i < n_normed; ++i) {
-      const std::size_t entry = i < n ? b.wants[i] : b.hidden_wants[i - n];
-      normalise(config, w.output_norm, b.x + entry * config.model_dim, b.normed + i * config.model_dim, config.model_dim);
-    }
-  });
-  if (n == 0) return;
-  const Input normed = s.input(b.normed, config.model_dim, n, {&w.output});
-  s.matmul(w.output, normed, b.logits_row(0));
-  if (config.final_soft_cap > 0) {
-    s.line(Operation::logits, n * w.output.rows, [&] { kernels::soft_cap(config.final_soft_cap, b.logits_row(0), n * w.output.rows); });
+  if (!b.hidden_wants.empty()) {
+    s.line(Operation::norm, b.hidden_wants.size() * config.model_dim, [&] {
+      for (const std::uint32_t entry : b.hidden_wants) {
+        float* x = b.residual + entry * config.model_dim;
+        normalise(config, pass.model.weights.output_norm, x, x, config.model_dim);
+      }
+    });
   }
+  for (std::size_t first = 0; first < b.wants.size(); first += b.chunk_entries) project(s, pass, first);
 }
 
 }  // namespace layerstream::model

@@ -20,13 +20,15 @@ struct PassContext {
   kernels::KvType kv_type;
 };
 
+// embed and forward_block work on the chunk of entries at hand.
+
 // x[e] = embedding of the entry's token (batch.rows holds the table rows as read; with learned positions each entry's
-// position row follows its token row), scaled; and the rope tables of the pass.
+// position row follows its token row), scaled; and the rope tables.
 void embed(Script& script, const PassContext& pass);
 
 void forward_block(Script& script, const PassContext& pass, std::size_t layer);
 
-// The final norm of the entries that want logits or their hidden state, and the logits of the former.
+// For the whole pass: the final norm of the entries that want logits or their hidden state, and the logits of the former.
 void head(Script& script, const PassContext& pass);
 
 }  // namespace layerstream::model

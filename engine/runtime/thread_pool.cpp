@@ -17,6 +17,7 @@ namespace {
 
 // About 20 us of polling: longer than the gap between two lines of a block, far shorter than a time slice.
 constexpr int kSpins = 2000;
+constexpr std::uint32_t kThreadNumbers = 128;  // more than there are threads
 
 inline void pause_briefly() {
 #if defined(__x86_64__)
@@ -28,10 +29,12 @@ inline void pause_briefly() {
 
 struct ThreadPool::State {
   std::vector<std::thread> workers;
-  // A job is published by advancing `generation`; its fields are written before and read after that.
+  // A job is published by a new `generation`, a count with the number of its threads in the low bits; its fields are written
+  // before and read after that, and only by those threads, which the caller waits for.
   std::atomic<std::uint32_t> generation{0};
   std::atomic<std::uint32_t> running{0};  // workers that have not finished the current job
   std::atomic<std::size_t> next{0};
+  std::uint32_t n_used = 1;
   std::size_t count = 0;
   std::size_t grain = 1;
   Function function = nullptr;
@@ -49,9 +52,11 @@ struct ThreadPool::State {
   void serve(std::uint32_t thread) {
     std::uint32_t seen = 0;
     for (;;) {
-      for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen; ++spin) pause_briefly();
+      const int spins = thread < seen % kThreadNumbers ? kSpins : 0;
+      for (int spin = 0; spin < spins && generation.load(std::memory_order_acquire) == seen; ++spin) pause_briefly();
       while (generation.load(std::memory_order_acquire) == seen) generation.wait(seen, std::memory_order_acquire);
       seen = generation.load(std::memory_order_acquire);
+      if (thread >= seen % kThreadNumbers) continue;
       if (stop) return;
       work(thread);
       if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
@@ -59,7 +64,8 @@ struct ThreadPool::State {
   }
 
   void publish() {
-    generation.fetch_add(1, std::memory_order_release);
+    const std::uint32_t last = generation.load(std::memory_order_relaxed);
+    generation.store((last / kThreadNumbers + 1) * kThreadNumbers + n_used, std::memory_order_release);
     generation.notify_all();
   }
 };
@@ -68,19 +74,23 @@ ThreadPool::ThreadPool(std::uint32_t n_threads) : state_(std::make_unique<State>
   for (std::uint32_t thread = 1; thread < n_threads; ++thread) {
     state_->workers.emplace_back([state = state_.get(), thread] { state->serve(thread); });
   }
+  use(n_threads);
 }
 
 ThreadPool::~ThreadPool() {
   state_->stop = true;
+  use(n_threads());
   state_->publish();
   for (std::thread& worker : state_->workers) worker.join();
 }
 
 std::uint32_t ThreadPool::n_threads() const { return static_cast<std::uint32_t>(state_->workers.size()) + 1; }
 
+void ThreadPool::use(std::uint32_t n_threads) { state_->n_used = std::clamp(n_threads, 1u, this->n_threads()); }
+
 void ThreadPool::run(std::size_t count, std::size_t grain, Function function, void* context) {
   grain = std::max<std::size_t>(grain, 1);
-  if (state_->workers.empty() || count <= grain) {
+  if (state_->n_used == 1 || count <= grain) {
     if (count > 0) function(context, 0, count, 0);
     return;
   }
@@ -89,7 +99,7 @@ void ThreadPool::run(std::size_t count, std::size_t grain, Function function, vo
   state_->function = function;
   state_->context = context;
   state_->next.store(0, std::memory_order_relaxed);
-  state_->running.store(static_cast<std::uint32_t>(state_->workers.size()), std::memory_order_relaxed);
+  state_->running.store(state_->n_used - 1, std::memory_order_relaxed);
   state_->publish();
   state_->work(0);
   for (int spin = 0; spin < kSpins && state_->running.load(std::memory_order_acquire) != 0; ++spin) pause_briefly();
@@ -106,6 +116,7 @@ struct ThreadPool::State {};
 ThreadPool::ThreadPool(std::uint32_t) {}
 ThreadPool::~ThreadPool() = default;
 std::uint32_t ThreadPool::n_threads() const { return 1; }
+void ThreadPool::use(std::uint32_t) {}
 void ThreadPool::run(std::size_t count, std::size_t, Function function, void* context) {
   if (count > 0) function(context, 0, count, 0);
 }

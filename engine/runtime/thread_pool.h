@@ -19,6 +19,9 @@ class ThreadPool {
 
   [[nodiscard]] std::uint32_t n_threads() const;
 
+  // From now on only so many of them work, at least the caller; the others sleep.
+  void use(std::uint32_t n_threads);
+
   // Calls body(begin, end, thread) over [0, count) in chunks of at most `grain`; returns when all are done.
   // thread in [0, n_threads()). Which thread gets which chunk is not fixed, so results must not depend on it.
   template <typename Body>

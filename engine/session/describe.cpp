@@ -147,6 +147,7 @@ void write_plan(JsonWriter& json, const stream::Plan& plan, std::size_t n_units)
       .field("streamed_bytes_per_pass", plan.streamed_bytes_per_pass)
       .field("read_bytes_per_token", plan.read_bytes_per_token)
       .field("max_entries", plan.max_entries)
+      .field("chunk_entries", plan.chunk_entries)
       .end_object();
 }
 

@@ -9,7 +9,11 @@ namespace layerstream {
 namespace {
 
 constexpr std::uint32_t kDefaultContext = 4096;
-constexpr std::uint32_t kDefaultMaxEntries = 512;
+// Entries that go through a block together: many enough for the kernels' best rate and few sweeps over streamed weights.
+constexpr std::uint32_t kDefaultChunkEntries = 512;
+// Entries of a pass over resident weights. While they arrive a longer prompt has more to compute than any line is slow, and
+// a cancelled pass has to be computed again.
+constexpr std::uint32_t kDefaultMaxEntries = 2048;
 constexpr std::uint32_t kMaxContext = 1u << 30;
 constexpr std::uint32_t kMaxThreads = 64;
 // Reads are fastest from 1 MiB on.
@@ -31,12 +35,12 @@ Result<std::uint32_t> choose_context(const SessionOptions& options, const model:
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(config.n_ctx_train, kDefaultContext));
 }
 
-// A windowed layer keeps what one pass can see: the window before its first entry, and its entries.
+// A windowed layer keeps what one chunk can see: the window before its first entry, and its entries.
 std::vector<runtime::KvLayerShape> kv_shapes(const model::ModelConfig& config, kernels::KvType type, std::uint32_t n_ctx,
-                                             std::uint32_t max_entries) {
+                                             std::uint32_t chunk_entries) {
   std::vector<runtime::KvLayerShape> shapes;
   for (const model::LayerConfig& layer : config.layers) {
-    const std::uint64_t rows = layer.window == 0 ? n_ctx : std::min<std::uint64_t>(n_ctx, std::uint64_t{layer.window} + max_entries);
+    const std::uint64_t rows = layer.window == 0 ? n_ctx : std::min<std::uint64_t>(n_ctx, std::uint64_t{layer.window} + chunk_entries);
     shapes.push_back({layer.n_kv_heads, kernels::kv_row_bytes(type, config.head_dim), static_cast<std::size_t>(rows), layer.window});
   }
   return shapes;
@@ -86,7 +90,9 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::prepare(const gguf::ModelFile&
   session->tokenizer_ = LS_TRY(Tokenizer::create(file.metadata(), {.pre_tokenizer = options.pre_tokenizer}));
   session->n_ctx_ = LS_TRY(choose_context(options, found.config));
   session->kv_type_ = kernel_type(options.kv_type);
+  session->reader_needs_core_ = options.reader_needs_core;
   session->entry_limit_ = std::min(options.max_entries == 0 ? kDefaultMaxEntries : options.max_entries, session->n_ctx_);
+  session->chunk_limit_ = std::min(options.chunk_entries == 0 ? kDefaultChunkEntries : options.chunk_entries, session->entry_limit_);
   // A budget that is too small for three slots of the size asked for may hold three smaller ones.
   for (std::uint64_t unit_bytes = std::max<std::uint64_t>(options.unit_bytes, 1);; unit_bytes /= 2) {
     session->model_.weights = LS_TRY(model::bind(file, *found.family, found.config, unit_bytes));
@@ -112,11 +118,13 @@ stream::PlanInput SessionImpl::plan_input(std::uint64_t budget_bytes) const {
   stream::PlanInput input;
   input.units = model_.weights.units;
   input.fixed_bytes = fixed_bytes_;
-  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, kv_type_, n_ctx_, entry_limit_));
+  input.kv_bytes = runtime::KvCache::bytes_needed(kv_shapes(config, kv_type_, n_ctx_, chunk_limit_));
   input.base_activation_bytes = shape.base_bytes(config.vocab_size);
-  input.entry_activation_bytes = shape.bytes_per_entry();
+  input.entry_bytes = shape.bytes_per_entry();
+  input.chunk_entry_bytes = shape.bytes_per_chunk_entry();
   input.sampler_bytes = Sampler::memory_bytes(config.vocab_size);
   input.max_entries = entry_limit_;
+  input.max_chunk_entries = chunk_limit_;
   input.conditional_share = config.n_experts == 0 ? 1.0 : static_cast<double>(config.n_experts_used) / static_cast<double>(config.n_experts);
   input.budget_bytes = budget_bytes;
   return input;
@@ -126,8 +134,8 @@ stream::PlanInput SessionImpl::plan_input(std::uint64_t budget_bytes) const {
 Result<void> SessionImpl::allocate() {
   const model::BatchShape shape = model::batch_shape(model_.config, model_.weights, n_ctx_, n_threads_);
   residency_ = LS_TRY(stream::Residency::create(model_.weights.units, plan_));
-  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(model_.config, kv_type_, n_ctx_, plan_.max_entries)));
-  batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, model_.config.vocab_size));
+  kv_ = LS_TRY(runtime::KvCache::create(kv_shapes(model_.config, kv_type_, n_ctx_, plan_.chunk_entries)));
+  batch_ = LS_TRY(model::Batch::create(shape, plan_.max_entries, plan_.chunk_entries, model_.config.vocab_size));
   history_.reserve(n_ctx_);
   pool_.emplace(n_threads_);
   script_.emplace(residency_, *pool_, batch_);
@@ -200,13 +208,19 @@ std::span<const float> SessionImpl::hidden(std::size_t entry) const {
 Result<std::uint32_t> SessionImpl::truncate(std::uint32_t n_past) {
   if (in_pass_) return fail(ErrorCode::bad_argument, "a pass is running");
   if (n_past > n_past_) return fail(ErrorCode::bad_argument, "cannot truncate to " + text(n_past) + ": the cache holds " + text(n_past_) + " positions");
-  n_past_ = kv_.can_resume_at(n_past, written_) ? n_past : 0;
-  if (n_past_ == 0) {
-    written_ = 0;
-    kv_.clear();
+  if (n_past == 0 || !kv_.can_resume_at(n_past, written_)) {
+    forget();
+  } else {
+    n_past_ = n_past;
+    history_.resize(n_past);
   }
-  history_.resize(n_past_);
   return n_past_;
+}
+
+void SessionImpl::forget() {
+  n_past_ = written_ = 0;
+  history_.clear();
+  kv_.clear();
 }
 
 Result<void> SessionImpl::set_sampler(const SamplerConfig& config) {
@@ -220,8 +234,8 @@ void SessionImpl::set_profile(runtime::Profile* profile) {
 }
 
 Result<TokenId> SessionImpl::sample() {
-  if (batch_.n == 0) return fail(ErrorCode::bad_argument, "no pass has been run");
-  const std::span<const float> last = logits(batch_.n - 1);
+  if (batch_.tokens.empty()) return fail(ErrorCode::bad_argument, "no pass has been run");
+  const std::span<const float> last = logits(batch_.tokens.size() - 1);
   if (last.empty()) return fail(ErrorCode::bad_argument, "the last entry of the last pass did not ask for logits");
   const runtime::Timed timed(profile_, runtime::Operation::sampling);
   drawn_ = LS_TRY(sampler_->sample(last, history_, mask_));
@@ -230,7 +244,7 @@ Result<TokenId> SessionImpl::sample() {
 
 Result<Logprobs> SessionImpl::logprobs(std::size_t n_top) {
   if (!drawn_) return fail(ErrorCode::bad_argument, "no token was drawn since the last pass");
-  return sampler_->logprobs(logits(batch_.n - 1), *drawn_, n_top);
+  return sampler_->logprobs(logits(batch_.tokens.size() - 1), *drawn_, n_top);
 }
 
 }  // namespace layerstream

@@ -47,7 +47,13 @@ struct SessionOptions {
   KvCacheType kv_type = KvCacheType::f16;
   AttentionRule attention = AttentionRule::trained;
   std::uint32_t n_threads = 1;
-  std::uint32_t max_entries = 0;          // entries per pass; 0: as many as the plan finds room for, at most 512
+  // Reads go on meanwhile in a thread of the host, for which the n_threads leave no core: a pass that mostly waits for
+  // weights does with one less.
+  bool reader_needs_core = false;
+  // 0: as many as the plan finds room for. A pass over weights that are all resident goes through each block in chunks, at
+  // most 2048 entries in all; over streamed ones it is one chunk.
+  std::uint32_t max_entries = 0;    // entries per pass
+  std::uint32_t chunk_entries = 0;  // entries per chunk, at most 512 unless asked for
   std::uint64_t unit_bytes = 4u << 20;    // size a slice of rows aims at
   std::string pre_tokenizer = {};         // instead of the file's tokenizer.ggml.pre; empty: the file's
   // Memory the program has taken so far; asked right before planning, when header and tokenizer are there. The plan counts it
@@ -127,7 +133,8 @@ class Session {
   [[nodiscard]] virtual Result<void> begin_pass(std::span<const Entry> entries) = 0;
   // Computes until done, a missing unit, or about max_work multiply-adds. An error ends the pass as cancel_pass does.
   [[nodiscard]] virtual Result<RunState> run(std::uint64_t max_work = UINT64_MAX) = 0;
-  // Drops an unfinished pass; n_past() is what it was before it.
+  // Drops an unfinished pass; n_past() is what it was before it, or 0 where a windowed layer has written over what the next
+  // pass would see (as with truncate).
   virtual void cancel_pass() = 0;
   // The stage the pass is at, for progress. 0 .. n_layers + 1.
   [[nodiscard]] virtual std::uint32_t stage() const = 0;

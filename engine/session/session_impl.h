@@ -69,6 +69,7 @@ class SessionImpl final : public Session {
 
  private:
   explicit SessionImpl(std::uint32_t n_threads) : n_threads_(n_threads) {}
+  [[nodiscard]] std::uint32_t threads_for(std::size_t n_entries) const;
 
   [[nodiscard]] Result<void> make_plan(const gguf::ModelFile& file, const SessionOptions& options);
   [[nodiscard]] stream::PlanInput plan_input(std::uint64_t budget_bytes) const;
@@ -78,6 +79,9 @@ class SessionImpl final : public Session {
   [[nodiscard]] Result<RunState> run_stages(std::uint64_t max_work);
   [[nodiscard]] Result<bool> ready_to_embed();
   void run_stage();
+  void next_stage();
+  void drop_entries();
+  void forget();
   [[nodiscard]] Result<void> finish_pass();
   void want_rows(std::size_t entry);
   [[nodiscard]] const std::byte* resident_embedding_row(TokenId token) const;
@@ -93,12 +97,13 @@ class SessionImpl final : public Session {
   model::Model model_;
   stream::Plan plan_;
   std::uint64_t fixed_bytes_ = 0;
-  std::uint32_t entry_limit_ = 1;  // that the plan was made with
+  std::uint32_t entry_limit_ = 1, chunk_limit_ = 1;  // that the plan was made with
   stream::Residency residency_;
   runtime::KvCache kv_;
   kernels::KvType kv_type_ = kernels::KvType::f16;
   model::Batch batch_;
   std::uint32_t n_threads_ = 1;
+  bool reader_needs_core_ = false;
   std::optional<runtime::ThreadPool> pool_;
   std::optional<model::Script> script_;
   RowReads rows_;

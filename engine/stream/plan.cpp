@@ -20,12 +20,15 @@ std::uint64_t largest_streamed(std::span<const Unit> units, const std::vector<bo
   return largest;
 }
 
-std::string itemised(const PlanInput& input, std::uint64_t slot_bytes, std::uint64_t needed) {
+// An entry of a pass that is one chunk.
+std::uint64_t one_entry_bytes(const PlanInput& input) { return input.entry_bytes + input.chunk_entry_bytes; }
+
+// weights: what it has of them in memory.
+std::string itemised(const PlanInput& input, const std::string& weights, std::uint64_t needed) {
   return "the smallest plan needs " + std::to_string(needed) + " bytes (fixed " + std::to_string(input.fixed_bytes) +
          ", kv " + std::to_string(input.kv_bytes) + ", activations " +
-         std::to_string(input.base_activation_bytes + input.entry_activation_bytes) + ", sampler " +
-         std::to_string(input.sampler_bytes) + ", " + std::to_string(kMinSlots) +
-         " slots of " + std::to_string(slot_bytes) + "), the budget is " + std::to_string(input.budget_bytes);
+         std::to_string(input.base_activation_bytes + one_entry_bytes(input)) + ", sampler " +
+         std::to_string(input.sampler_bytes) + ", " + weights + "), the budget is " + std::to_string(input.budget_bytes);
 }
 
 bool takes(const Unit& unit, bool conditional, bool pinned) { return unit.conditional == conditional && !pinned; }
@@ -58,10 +61,10 @@ void pin(std::span<const Unit> units, std::uint64_t room, Plan& plan) {
   pin_kind(units, true, pin_kind(units, false, room, plan), plan);
 }
 
-// Entries per pass that fit into `room` bytes of activations; at least one.
-std::uint32_t entries_for(const PlanInput& input, std::uint64_t room) {
-  if (input.entry_activation_bytes == 0) return input.max_entries;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room / input.entry_activation_bytes, 1, input.max_entries));
+// Entries that fit into `room`; between 1 and `limit`.
+std::uint32_t entries_for(std::uint64_t room, std::uint64_t entry_bytes, std::uint32_t limit) {
+  if (entry_bytes == 0) return limit;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room / entry_bytes, 1, limit));
 }
 
 // What an answer is taken to be long when reading a prompt in fewer sweeps is weighed against pinning more.
@@ -74,7 +77,7 @@ std::uint32_t best_entries(const PlanInput& input, std::uint32_t limit, std::uin
   double least = 0;
   for (std::uint32_t sweeps = 1; sweeps <= limit; ++sweeps) {
     const std::uint32_t entries = (limit + sweeps - 1) / sweeps;
-    const std::uint64_t extra = (entries - 1) * input.entry_activation_bytes;
+    const std::uint64_t extra = (entries - 1) * one_entry_bytes(input);
     if (extra > room) continue;
     const std::uint64_t streamed = weight_bytes - std::min(weight_bytes, room - extra);
     const double bytes_read = static_cast<double>(sweeps + kTypicalAnswer) * static_cast<double>(streamed);
@@ -85,9 +88,19 @@ std::uint32_t best_entries(const PlanInput& input, std::uint32_t limit, std::uin
   return best;  // one entry needs nothing extra, so there is one
 }
 
-void set_entries(const PlanInput& input, std::uint32_t entries, Plan& plan) {
+void set_entries(const PlanInput& input, std::uint32_t entries, std::uint32_t chunk_entries, Plan& plan) {
   plan.max_entries = entries;
-  plan.activation_bytes = input.base_activation_bytes + entries * input.entry_activation_bytes;
+  plan.chunk_entries = chunk_entries;
+  plan.activation_bytes = input.base_activation_bytes + entries * input.entry_bytes + chunk_entries * input.chunk_entry_bytes;
+}
+
+// With everything pinned a prompt goes through in as few sweeps as fit into `room`: weights that are still on their way are
+// met by all of it at once, and the rows of entries beyond a chunk are small.
+void set_resident_entries(const PlanInput& input, std::uint32_t chunk_limit, std::uint64_t room, Plan& plan) {
+  const std::uint32_t chunk = entries_for(room, one_entry_bytes(input), chunk_limit);
+  const std::uint64_t left = room - std::min(room, chunk * one_entry_bytes(input));
+  const std::uint32_t more = left < input.entry_bytes || chunk >= input.max_entries ? 0 : entries_for(left, input.entry_bytes, input.max_entries - chunk);
+  set_entries(input, chunk + more, chunk, plan);
 }
 
 void finish(const PlanInput& input, Plan& plan) {
@@ -120,32 +133,41 @@ Result<Plan> make_plan(const PlanInput& input) {
   }
   const std::uint64_t slot_bytes = largest_streamed(input.units, plan.pinned);
   const std::uint64_t resident = input.fixed_bytes + input.kv_bytes + input.base_activation_bytes + input.sampler_bytes;
-  plan.smallest_bytes = resident + input.entry_activation_bytes + kMinSlots * slot_bytes;
+  // Streamed weights are read once for a chunk, so that a pass is one.
+  const std::uint32_t chunk_limit = std::max<std::uint32_t>(1, std::min(input.max_entries, input.max_chunk_entries));
+  // Everything resident, with at least a quarter of a whole chunk; else weights are streamed.
+  std::uint64_t padded_weights = 0;
+  for (const Unit& unit : input.units) padded_weights += padded_bytes(unit.bytes);
+  const std::uint64_t all = resident + padded_weights;
+  const std::uint64_t all_resident = all + std::max(1u, chunk_limit / 4) * one_entry_bytes(input);
+  const std::uint64_t smallest_streamed = resident + one_entry_bytes(input) + kMinSlots * slot_bytes;
+  plan.smallest_bytes = std::min(all_resident, smallest_streamed);  // of few weights, three slots may be more than all
 
   if (input.budget_bytes == kBudgetMinimum) {
     plan.n_slots = kMinSlots;
-    set_entries(input, entries_for(input, kMinSlots * slot_bytes), plan);
+    const std::uint32_t entries = entries_for(kMinSlots * slot_bytes, one_entry_bytes(input), chunk_limit);
+    set_entries(input, entries, entries, plan);
     finish(input, plan);
     return plan;
   }
 
-  // Everything resident, with as many entries as fit beside it (at least a quarter of what is asked, else stream).
-  const std::uint32_t wanted = std::max<std::uint32_t>(1, input.max_entries);
-  std::uint64_t padded_weights = 0;
-  for (const Unit& unit : input.units) padded_weights += padded_bytes(unit.bytes);
-  const std::uint64_t all = resident + padded_weights;
-  if (input.budget_bytes >= all && (input.budget_bytes - all) / std::max<std::uint64_t>(1, input.entry_activation_bytes) >= std::max(1u, wanted / 4)) {
-    set_entries(input, entries_for(input, input.budget_bytes - all), plan);
+  if (input.budget_bytes >= all_resident) {
+    set_resident_entries(input, chunk_limit, input.budget_bytes - all, plan);
     pin(input.units, padded_weights, plan);
     finish(input, plan);
     return plan;
   }
 
-  if (plan.smallest_bytes > input.budget_bytes) return fail(ErrorCode::budget_too_small, itemised(input, slot_bytes, plan.smallest_bytes));
+  if (plan.smallest_bytes > input.budget_bytes) {
+    const std::string slots = std::to_string(kMinSlots) + " slots of " + std::to_string(slot_bytes);
+    const std::string weights = plan.smallest_bytes == smallest_streamed ? slots : "all weights " + std::to_string(padded_weights);
+    return fail(ErrorCode::budget_too_small, itemised(input, weights, plan.smallest_bytes));
+  }
 
-  std::uint64_t room = input.budget_bytes - plan.smallest_bytes;
-  set_entries(input, best_entries(input, wanted, room, padded_weights), plan);
-  room -= plan.activation_bytes - input.base_activation_bytes - input.entry_activation_bytes;
+  std::uint64_t room = input.budget_bytes - smallest_streamed;
+  const std::uint32_t entries = best_entries(input, chunk_limit, room, padded_weights);
+  set_entries(input, entries, entries, plan);
+  room -= (entries - 1) * one_entry_bytes(input);
   plan.n_slots = kMinSlots;
   while (plan.n_slots < kMaxSlots && room / 4 >= slot_bytes) {
     ++plan.n_slots;

@@ -17,7 +17,7 @@
 namespace layerstream::stream {
 
 inline constexpr std::uint64_t kBudgetUnlimited = UINT64_MAX;
-// The smallest plan that works: three slots, nothing pinned, activations of a pass no larger than the slots.
+// The smallest plan that works: three slots, nothing pinned, activations no larger than the slots.
 inline constexpr std::uint64_t kBudgetMinimum = 0;
 
 struct PlanInput {
@@ -25,9 +25,11 @@ struct PlanInput {
   std::uint64_t fixed_bytes = 0;       // always resident: norms, biases, tables, tokenizer
   std::uint64_t kv_bytes = 0;
   std::uint64_t base_activation_bytes = 0;   // independent of the number of entries: logits row, attention scratch
-  std::uint64_t entry_activation_bytes = 0;  // per entry of a pass
+  std::uint64_t entry_bytes = 0;             // per entry of a pass: its row of the residual stream
+  std::uint64_t chunk_entry_bytes = 0;       // per entry of a chunk, in addition: what is needed only inside a block
   std::uint64_t sampler_bytes = 0;           // candidates, masks, histories of one answer
   std::uint32_t max_entries = 1;             // upper limit for entries per pass
+  std::uint32_t max_chunk_entries = 1;       // upper limit for entries per chunk
   double conditional_share = 1;              // of the conditional units, what a pass with one entry uses
   std::uint64_t budget_bytes = kBudgetUnlimited;
 };
@@ -37,6 +39,7 @@ struct Plan {
   std::uint32_t n_slots = 0;       // 0 when everything is pinned
   std::uint64_t slot_bytes = 0;    // of one slot: the largest streamed unit
   std::uint32_t max_entries = 1;   // per pass
+  std::uint32_t chunk_entries = 1; // that go through a block together; fewer than max_entries only when everything is pinned
   std::uint64_t fixed_bytes = 0;
   std::uint64_t kv_bytes = 0;
   std::uint64_t activation_bytes = 0;

@@ -42,6 +42,21 @@ TEST(ThreadPool, ManyShortJobsInARowComplete) {
   EXPECT_EQ(sum, 48000u);
 }
 
+TEST(ThreadPool, OnlyThoseThatAreUsedWork) {
+  std::mt19937 random(5);
+  ThreadPool pool(4);
+  for (int job = 0; job < 3000; ++job) {
+    const std::uint32_t n_used = static_cast<std::uint32_t>(random() % 6);
+    pool.use(n_used);
+    std::vector<std::atomic<int>> hits(24);
+    pool.parallel_for(hits.size(), 1, [&](std::size_t begin, std::size_t end, std::uint32_t thread) {
+      EXPECT_LT(thread, std::max(1u, n_used));
+      for (std::size_t i = begin; i < end; ++i) ++hits[i];
+    });
+    for (const auto& hit : hits) ASSERT_EQ(hit, 1) << "job " << job;
+  }
+}
+
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;

@@ -76,6 +76,7 @@ TEST(Hidden, IsTheSameForAnyBatchSplitBudgetAndNumberOfThreads) {
       options.n_threads = 1 + static_cast<std::uint32_t>(chunk % 3);
       options.budget_bytes = chunk == 7 ? stream::kBudgetMinimum : stream::kBudgetUnlimited;
       options.max_entries = static_cast<std::uint32_t>(chunk);
+      options.chunk_entries = chunk == 19 ? 4 : 0;
       const auto outcome = hidden_states(file, options, ids, chunk);
       ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_EQ(bits(*outcome), bits(*reference)) << "chunk " << chunk;
@@ -88,6 +89,7 @@ TEST(Hidden, IsGivenToEntriesThatAskedAndLogitsToTheOthers) {
   const auto ids = some_tokens(3, 280);
   SessionOptions options;
   options.n_ctx = 64;
+  options.chunk_entries = 2;
   const auto states = hidden_states(file, options, ids, 1);
   const auto logits = run_fresh(file, options, ids, 1);
   ASSERT_TRUE(states && logits);

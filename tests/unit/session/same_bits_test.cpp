@@ -82,12 +82,38 @@ TEST_P(SameBits, PrefillAsLargeAsThePassNeedsNoWiderRing) {
   expect_same(run_fresh(file_, options, ids_, 4), "max_entries 4");
 }
 
+TEST_P(SameBits, ChunksInsideABlockChangeNothing) {
+  SessionOptions options = options_;
+  options.max_entries = 23;
+  for (const std::uint32_t chunk : {1u, 2u, 5u, 16u, 22u}) {
+    options.chunk_entries = chunk;
+    options.n_threads = 1 + chunk % 2;
+    for (const std::uint64_t work : {std::uint64_t{5000}, std::uint64_t{UINT64_MAX}}) {
+      MemoryHost host(file_);
+      const auto session = host.open(options);
+      ASSERT_TRUE(session) << session.error().message;
+      EXPECT_EQ((*session)->max_entries(), 23u);
+      EXPECT_EQ((*session)->plan().chunk_entries, chunk);
+      expect_same(run_tokens(host, **session, ids_, 23, work), "chunks of " + std::to_string(chunk));
+      EXPECT_EQ((*session)->sweeps(), 1u);
+      // After a pass of several chunks a shorter one, and the other way round.
+      ASSERT_TRUE((*session)->truncate(0));
+      ASSERT_TRUE(run_tokens(host, **session, std::span(ids_).first(3), 3, work));
+      const auto rest = run_tokens(host, **session, std::span(ids_).subspan(3), 20, work);
+      ASSERT_TRUE(rest);
+      EXPECT_TRUE(rest->kv == reference_.kv) << "after 3 entries, chunks of " << chunk;
+    }
+  }
+}
+
 TEST_P(SameBits, StreamedEqualsResident) {
   SessionOptions options = options_;
   options.budget_bytes = stream::kBudgetMinimum;
   for (const std::uint64_t unit_bytes : {1u << 9, 1u << 12, 1u << 23}) {
     options.unit_bytes = unit_bytes;
-    options.max_entries = 8;
+    options.max_entries = unit_bytes == 1u << 12 ? 1 : 8;
+    options.n_threads = 2;
+    options.reader_needs_core = unit_bytes == 1u << 12;
     MemoryHost host(file_);
     const auto session = host.open(options);
     ASSERT_TRUE(session) << session.error().message;
@@ -194,6 +220,43 @@ TEST(Windows, GoingBackFurtherThanTheRingHoldsMeansAColdRun) {
   const auto again = run_tokens(host, **session, ids, 4), cold = run_fresh(tiny_model(model), options, ids, 4);
   ASSERT_TRUE(again && cold);
   EXPECT_TRUE(*again == *cold);
+}
+
+// The ring has ten rows, the window six: a pass of six writes over what a pass from the old position would see, one of five does not.
+TEST(Windows, ACancelledPassOfSeveralChunksForgetsWhatItWroteOver) {
+  const TinyModel model{.n_layers = 2, .window = 6};
+  SessionOptions options;
+  options.max_entries = 40;
+  options.chunk_entries = 4;
+  const auto ids = some_tokens(40, model.vocab_size);
+  const auto cold = run_fresh(tiny_model(model), options, ids, 4);
+  ASSERT_TRUE(cold);
+  for (const std::size_t n_cancelled : {5u, 6u, 30u}) {
+    MemoryHost host(tiny_model(model));
+    const auto session = host.open(options);
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(run_tokens(host, **session, std::span(ids).first(10), 10));
+    std::vector<Entry> entries;
+    for (std::size_t i = 10; i < 10 + n_cancelled; ++i) entries.push_back({7, static_cast<std::uint32_t>(i), Wants::none});
+    ASSERT_TRUE((*session)->begin_pass(entries));
+    // To the end of the first block, which has then written all its rows.
+    while ((*session)->stage() < 2) {
+      host.start(**session);
+      const auto state = (*session)->run(2000);
+      ASSERT_TRUE(state);
+      if (*state == RunState::needs_reads) {
+        ASSERT_TRUE(host.finish_one(**session));
+      }
+    }
+    (*session)->cancel_pass();
+    host.settle(**session);
+    ASSERT_EQ((*session)->n_past(), n_cancelled == 5 ? 10u : 0u) << n_cancelled;
+    ASSERT_EQ((*session)->history().size(), (*session)->n_past());
+    const auto rest = run_tokens(host, **session, std::span(ids).subspan((*session)->n_past()), 40);
+    ASSERT_TRUE(rest);
+    EXPECT_TRUE(rest->kv == cold->kv) << n_cancelled << " entries cancelled";
+    EXPECT_TRUE(std::equal(rest->logits.rbegin(), rest->logits.rend(), cold->logits.rbegin())) << n_cancelled << " entries cancelled";
+  }
 }
 
 TEST(Experts, OldAndMergedTensorsMeanTheSame) {

@@ -24,10 +24,12 @@ Shape random_shape(std::mt19937_64& random) {
   shape.input.fixed_bytes = random() % (4u << 20);
   shape.input.kv_bytes = random() % (64u << 20);
   shape.input.base_activation_bytes = random() % (1u << 20);
-  shape.input.entry_activation_bytes = random() % (1u << 17);
+  shape.input.entry_bytes = random() % (1u << 14);
+  shape.input.chunk_entry_bytes = random() % (1u << 17);
   shape.input.sampler_bytes = random() % (1u << 20);
   shape.input.conditional_share = 0.25;
-  shape.input.max_entries = 1 + static_cast<std::uint32_t>(random() % 512);
+  shape.input.max_entries = 1 + static_cast<std::uint32_t>(random() % 2048);
+  shape.input.max_chunk_entries = 1 + static_cast<std::uint32_t>(random() % 512);
   return shape;
 }
 
@@ -47,7 +49,11 @@ void expect_consistent(const Shape& shape, const Plan& plan) {
   EXPECT_EQ(plan.slot_bytes, largest);
   EXPECT_GE(plan.max_entries, 1u);
   EXPECT_LE(plan.max_entries, shape.input.max_entries);
+  EXPECT_GE(plan.chunk_entries, 1u);
+  EXPECT_LE(plan.chunk_entries, std::min(plan.max_entries, shape.input.max_chunk_entries));
+  EXPECT_EQ(plan.activation_bytes, shape.input.base_activation_bytes + plan.max_entries * shape.input.entry_bytes + plan.chunk_entries * shape.input.chunk_entry_bytes);
   if (streamed > 0) {
+    EXPECT_EQ(plan.chunk_entries, plan.max_entries) << "streamed weights are read once for a chunk";
     EXPECT_GE(plan.n_slots, 3u);
   } else {
     EXPECT_EQ(plan.n_slots, 0u);
@@ -64,6 +70,8 @@ TEST(Plan, NeverExceedsTheBudgetAndUsesMoreAsItGrows) {
     ASSERT_TRUE(unlimited);
     EXPECT_EQ(unlimited->n_slots, 0u);
     EXPECT_EQ(unlimited->streamed_bytes_per_pass, 0u);
+    EXPECT_EQ(unlimited->max_entries, shape.input.max_entries);
+    EXPECT_EQ(unlimited->chunk_entries, std::min(shape.input.max_entries, shape.input.max_chunk_entries));
     for (int step = 1; step <= 20; ++step) {
       shape.input.budget_bytes = unlimited->total_bytes() * static_cast<std::uint64_t>(step) / 19 + 1;
       const auto plan = make_plan(shape.input);
@@ -91,7 +99,7 @@ TEST(Plan, MinimumPinsNothingAndKeepsActivationsBelowTheSlots) {
     EXPECT_EQ(plan->pinned_bytes, 0u);
     EXPECT_EQ(plan->n_slots, 3u);
     if (plan->max_entries > 1) {
-      EXPECT_LE(plan->max_entries * shape.input.entry_activation_bytes, plan->slots_bytes());
+      EXPECT_LE(plan->max_entries * (shape.input.entry_bytes + shape.input.chunk_entry_bytes), plan->slots_bytes());
     }
   }
 }
@@ -105,7 +113,7 @@ Plan plan_of(const std::vector<Unit>& units, std::uint64_t n_pinned) {
 
 TEST(Plan, SpreadsPinnedUnitsOverThePass) {
   const std::vector<Unit> units(64, {0, 6400, 0, 1, false});
-  for (std::uint64_t n_pinned = 13; n_pinned <= 56; ++n_pinned) {
+  for (std::uint64_t n_pinned = 13; n_pinned <= 55; ++n_pinned) {
     const Plan plan = plan_of(units, n_pinned);
     ASSERT_EQ(plan.pinned_bytes, n_pinned * 6400);
     // Every quarter has its share, give or take one.
@@ -129,10 +137,24 @@ TEST(Plan, PinsWhatEveryPassUsesBeforeExperts) {
 
 TEST(Plan, LargeModelsReadAPromptInOneSweepWhereThatReadsLess) {
   const std::vector<Unit> large(600, {0, 8u << 20, 0, 1, false}), small(40, {0, 8u << 20, 0, 1, false});
-  PlanInput input{.units = large, .entry_activation_bytes = 150'000, .max_entries = 512, .budget_bytes = 100u << 20};
+  PlanInput input{.units = large, .entry_bytes = 10'000, .chunk_entry_bytes = 140'000, .max_entries = 2048, .max_chunk_entries = 512, .budget_bytes = 100u << 20};
   EXPECT_EQ(make_plan(input)->max_entries, 512u) << "entries for 77 MB save a sweep over 5 GB; pinned, they would save 77 MB a token";
   input.units = small;
   EXPECT_LE(make_plan(input)->max_entries, 256u) << "of 335 MB, 77 MB pinned save more than a sweep";
+}
+
+TEST(Plan, ResidentWeightsTakeALongPromptInChunksAsFarAsThereIsRoom) {
+  const std::vector<Unit> units(4, {0, 6400, 0, 1, false});
+  PlanInput input{.units = units, .entry_bytes = 10, .chunk_entry_bytes = 90, .max_entries = 2048, .max_chunk_entries = 512};
+  for (const std::uint64_t room : {12'800u, 51'199u, 51'200u, 51'209u, 51'210u, 52'000u, 66'559u, 66'560u, 100'000u}) {
+    input.budget_bytes = 4 * 6400 + room;
+    const auto plan = make_plan(input);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->chunk_entries, std::min<std::uint64_t>(512, room / 100)) << room;
+    const std::uint64_t left = room - std::uint64_t{plan->chunk_entries} * 100;
+    EXPECT_EQ(plan->max_entries, std::min<std::uint64_t>(2048, plan->chunk_entries + left / 10)) << room;
+    EXPECT_LE(plan->total_bytes(), input.budget_bytes);
+  }
 }
 
 TEST(Plan, RaisingPinsMoreAndKeepsTheRest) {
@@ -149,6 +171,7 @@ TEST(Plan, RaisingPinsMoreAndKeepsTheRest) {
       shape.input.budget_bytes = budget;
       const Plan raised = raise_plan(shape.input, *plan);
       EXPECT_EQ(raised.max_entries, plan->max_entries);
+      EXPECT_EQ(raised.chunk_entries, plan->chunk_entries);
       EXPECT_EQ(raised.slots_bytes(), plan->slots_bytes());
       EXPECT_LE(raised.total_bytes(), std::max(budget, plan->total_bytes()));
       EXPECT_LE(raised.streamed_bytes_per_pass, plan->streamed_bytes_per_pass);
@@ -161,10 +184,15 @@ TEST(Plan, RaisingPinsMoreAndKeepsTheRest) {
 }
 
 TEST(Plan, RefusalItemises) {
-  const std::vector<Unit> units = {{0, 1000, 0, 1, false}};
-  const auto plan = make_plan({.units = units, .fixed_bytes = 11, .kv_bytes = 22, .base_activation_bytes = 30, .entry_activation_bytes = 3, .sampler_bytes = 5, .max_entries = 1, .budget_bytes = 99});
+  const std::vector<Unit> four(4, {0, 1000, 0, 1, false}), one(1, {0, 1000, 0, 1, false});
+  PlanInput input{.units = four, .fixed_bytes = 11, .kv_bytes = 22, .base_activation_bytes = 30, .entry_bytes = 1, .chunk_entry_bytes = 2, .sampler_bytes = 5, .max_entries = 1, .budget_bytes = 99};
+  const auto plan = make_plan(input);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message, "the smallest plan needs 3143 bytes (fixed 11, kv 22, activations 33, sampler 5, 3 slots of 1024), the budget is 99");
+  input.units = one;  // of which three slots would be more than all
+  EXPECT_EQ(make_plan(input).error().message, "the smallest plan needs 1095 bytes (fixed 11, kv 22, activations 33, sampler 5, all weights 1024), the budget is 99");
+  input.budget_bytes = 1095;
+  EXPECT_TRUE(make_plan(input));
 }
 
 TEST(Plan, SizesThatOverflowAreRefused) {

@@ -30,6 +30,8 @@ export interface NativeOptions {
   kvBits: number;
   fullAttention: boolean;
   nThreads: number;
+  /** Weights are read by another thread, for which `nThreads` leave no core. */
+  readerNeedsCore: boolean;
   maxEntries: number;
   unitBytes: number;
   preTokenizer: string;

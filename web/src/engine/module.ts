@@ -389,6 +389,8 @@ function nativeOptions(settings: EngineSettings): NativeOptions {
     kvBits: kvBits[settings.kvType],
     fullAttention: settings.attention === 'full',
     nThreads: settings.threads,
+    readerNeedsCore:
+      settings.threads > 1 && settings.threads >= (globalThis.navigator?.hardwareConcurrency ?? Infinity),
     maxEntries: 0,
     unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
     preTokenizer: settings.preTokenizer,

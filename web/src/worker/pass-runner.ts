@@ -66,7 +66,7 @@ export class PassRunner {
     }
   }
 
-  /** One pass over `tokens` at the engine's position. If it throws, the engine is as it was before. */
+  /** One pass over `tokens` at the engine's position. If it throws, the engine is as it was before, or has an empty cache. */
   run(tokens: readonly number[], wanted: PassWants, options: PassOptions): Promise<void> {
     return this.#turns.run(() => this.#pass(tokens, wanted, options));
   }
