@@ -31,7 +31,7 @@ struct Q8Columns {
 struct WeightRows {
   const std::byte* data = nullptr;
   std::size_t row_bytes = 0;
-  const std::byte* ahead = nullptr;  // R * row_bytes to load early: read_ahead.h
+  const std::byte* end = nullptr;  // of all rows to multiply: read_ahead.h
 };
 
 // The dot for one column, where D is the one for several. Signed codes are widened: without a byte dot in hardware that is fewer
@@ -67,15 +67,10 @@ LAYERSTREAM_INLINE void for_tiles(std::size_t length, Body&& body) {
   }
 }
 
-// for_tiles over R rows that lie together, while the rows of `ahead` are loaded.
-template <quant::IntegerTrait Q, std::size_t R, typename Body>
-LAYERSTREAM_INLINE void for_tiles_reading(const std::byte* ahead, std::size_t length, Body&& body) {
-  constexpr TypeInfo kInfo = type_info(Q::kType);
-  ReadAhead reader(ahead);
-  for_tiles<Q>(length, [&](std::size_t tile, auto count) __attribute__((always_inline)) {
-    reader.template next<R * count * quant::kActivationBlock * kInfo.block_bytes / kInfo.block_elements>();
-    body(tile, count);
-  });
+// Of `count` activation blocks of a row.
+template <quant::IntegerTrait Q>
+constexpr std::size_t bytes_of(std::size_t count) {
+  return count * quant::kActivationBlock * type_info(Q::kType).block_bytes / type_info(Q::kType).block_elements;
 }
 
 // R <= 4.
@@ -85,8 +80,7 @@ class Q8Kernel {
   // Writes y[0..R-1].
   static void run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8Kernel kernel(w, x);
-    for_tiles_reading<Q, R>(w.ahead, x.length,
-                            [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
+    for_tiles<Q>(x.length, [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
     for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
   }
 
@@ -103,7 +97,7 @@ class Q8Kernel {
     simd::i32x4 second[kPer16 ? quant::kTileBlocks : 1];
   };
 
-  LAYERSTREAM_INLINE Q8Kernel(const WeightRows& w, const Q8Columns& x) : w_(w), x_(x) {}
+  LAYERSTREAM_INLINE Q8Kernel(const WeightRows& w, const Q8Columns& x) : w_(w), x_(x), ahead_(w.data, w.row_bytes, w.end) {}
 
   LAYERSTREAM_INLINE const std::byte* row(std::size_t r) const { return w_.data + r * w_.row_bytes; }
 
@@ -161,7 +155,9 @@ class Q8Kernel {
   template <std::size_t Count>
   LAYERSTREAM_INLINE void add_tile(std::size_t tile) {
     simd::f32x4 terms[4] = {};
+    ahead_.template step<bytes_of<Q>(Count)>();
     simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
+      ahead_.template touch<bytes_of<Q>(Count)>(r);
       Dots dots = {};
       simd::unroll<Count>([&](auto k) __attribute__((always_inline)) { add_block<k>(r, tile, dots); });
       terms[r] = row_terms<Count>(r, tile, dots);
@@ -192,6 +188,7 @@ class Q8Kernel {
 
   WeightRows w_;
   Q8Columns x_;
+  ReadAhead<R> ahead_;
   simd::f32x4 acc_ = {};
 };
 

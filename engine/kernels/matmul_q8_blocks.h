@@ -18,15 +18,14 @@ class Q8BlocksKernel {
   // Writes y[0..R-1].
   static void run(const WeightRows& w, const Q8Columns& x, float* y) {
     Q8BlocksKernel kernel(w, x);
-    for_tiles_reading<Q, R>(w.ahead, x.length,
-                            [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
+    for_tiles<Q>(x.length, [&](std::size_t tile, auto count) __attribute__((always_inline)) { kernel.template add_tile<count>(tile); });
     for (std::size_t r = 0; r < R; ++r) y[r] = kernel.acc_[r];
   }
 
  private:
   using D = ColumnDot<Q, AnyDot>;
 
-  LAYERSTREAM_INLINE Q8BlocksKernel(const WeightRows& w, const Q8Columns& x) : w_(w), x_(x) {}
+  LAYERSTREAM_INLINE Q8BlocksKernel(const WeightRows& w, const Q8Columns& x) : w_(w), x_(x), ahead_(w.data, w.row_bytes, w.end) {}
 
   LAYERSTREAM_INLINE quant::Tile tile_of(std::size_t r, std::size_t tile) const {
     return quant::tile_at<Q>(w_.data + r * w_.row_bytes, tile);
@@ -37,7 +36,9 @@ class Q8BlocksKernel {
   LAYERSTREAM_INLINE void add_tile(std::size_t tile) {
     simd::f32x4 scales[4] = {};  // [row] of blocks, then [block] of rows
     [[maybe_unused]] simd::f32x4 minimums[4] = {};
+    ahead_.template step<bytes_of<Q>(Count)>();
     simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
+      ahead_.template touch<bytes_of<Q>(Count)>(r);
       scales[r] = Q::scales(tile_of(r, tile), Count);
       if constexpr (Q::kHasMinimum) minimums[r] = Q::minimums(tile_of(r, tile), Count);
     });
@@ -61,16 +62,18 @@ class Q8BlocksKernel {
     const std::int8_t* x = x_.q + (tile * quant::kTileBlocks + K) * quant::kActivationBlock;
     const auto x_first = D::load_values(x);
     const auto x_second = D::load_values(x + 16);
-    simd::i32x4 rows[4] = {};
-    simd::unroll<R>([&](auto r) __attribute__((always_inline)) {
-      const quant::CodePair codes = Q::codes(tile_of(r, tile), std::integral_constant<std::size_t, K>{});
-      rows[r] = D::template dot32<Q::kMaxCode>(x_first, x_second, prepare_codes<Q, AnyDot>(codes.first), prepare_codes<Q, AnyDot>(codes.second));
+    typename D::template LaneSums<Q::kMaxCode> sums;
+    simd::unroll<4>([&](auto r) __attribute__((always_inline)) {
+      constexpr std::size_t kRow = r < R ? r : R - 1;  // a lane beyond the rows holds the last one again
+      const quant::CodePair codes = Q::codes(tile_of(kRow, tile), std::integral_constant<std::size_t, K>{});
+      sums.template add<r>(x_first, x_second, prepare_codes<Q, AnyDot>(codes.first), prepare_codes<Q, AnyDot>(codes.second));
     });
-    return simd::lane_sums(rows[0], rows[1], rows[2], rows[3]);
+    return sums.rows();
   }
 
   WeightRows w_;
   Q8Columns x_;
+  ReadAhead<R> ahead_;
   simd::f32x4 acc_ = {};
 };
 

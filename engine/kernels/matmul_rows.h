@@ -10,6 +10,7 @@
 #include "kernels/matmul_group.h"
 #include "kernels/matmul_packed.h"
 #include "kernels/matmul_q8_blocks.h"
+#include "kernels/matmul_q8_rows.h"
 #include "quant/registry.h"
 
 namespace layerstream::kernels {
@@ -17,27 +18,40 @@ namespace layerstream::kernels {
 // Rows of float weights that all columns pass over while they lie in the first-level cache.
 inline constexpr std::size_t kFloatPanelBytes = 24 * 1024;
 
+// Whether the kernel for four rows goes through them block by block; the others do it tile by tile, which long rows that come out
+// of memory do not stand (read_ahead.h).
+template <typename Q>
+concept InStep = quant::RowScalesTrait<Q> || Block32Trait<Q>;
+
+// R rows of one column.
+template <quant::IntegerTrait Q, std::size_t R, typename D>
+LAYERSTREAM_INLINE void multiply_column(const WeightRows& w, const Q8Columns& x, float* y) {
+  if constexpr (R == 4 && quant::RowScalesTrait<Q>) {
+    Q8RowsKernel<Q, D>::run(w, x, y);
+  } else if constexpr (Block32Trait<Q>) {
+    Q8BlocksKernel<Q, R, D>::run(w, x, y);
+  } else {
+    Q8Kernel<Q, R, D>::run(w, x, y);
+  }
+}
+
 // Rows [begin, end) of one column after the other.
 template <quant::IntegerTrait Q, typename D>
 void multiply_columns(const Job& job, std::size_t begin, std::size_t end) {
   const std::byte* const last = job.w.row(end);
-  const auto tile = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row, const Q8Columns& x, float* y) {
-    const std::byte* rows = job.w.row(row);
-    const WeightRows w{rows, job.w.row_bytes, ReadAhead::place(rows, R * job.w.row_bytes, last)};
-    if constexpr (Block32Trait<Q>) {
-      Q8BlocksKernel<Q, R, D>::run(w, x, y + row);
-    } else {
-      Q8Kernel<Q, R, D>::run(w, x, y + row);
-    }
-  };
   const std::size_t length = job.x.length;
   const std::size_t blocks = length / quant::kActivationBlock;
   for (std::size_t c = 0; c < job.x.n_columns; ++c) {
     const Q8Columns x{job.x.q8 + c * length, job.x.q8_scales + c * blocks, job.x.q8_sums + c * blocks, length};
     float* y = job.y + c * job.y_stride;
     std::size_t row = begin;
-    for (; row + 4 <= end; row += 4) tile(std::integral_constant<std::size_t, 4>{}, row, x, y);
-    for (; row < end; ++row) tile(std::integral_constant<std::size_t, 1>{}, row, x, y);
+    const auto groups_of = [&]<std::size_t R>(std::integral_constant<std::size_t, R>) {
+      if (R > 1 && !InStep<Q> && R * job.w.row_bytes > ReadAhead<R>::kShortRows) return;
+      for (; row + R <= end; row += R) multiply_column<Q, R, D>({job.w.row(row), job.w.row_bytes, last}, x, y + row);
+    };
+    groups_of(std::integral_constant<std::size_t, 4>{});
+    if constexpr (!InStep<Q>) groups_of(std::integral_constant<std::size_t, 2>{});
+    groups_of(std::integral_constant<std::size_t, 1>{});
   }
 }
 

@@ -65,6 +65,15 @@ struct SubScales {
   simd::i32x4 second;
 };
 
+// Scales of one quant block of 256 of four rows, lanes = rows. Byte k of each lane of s[half] and n[half] belongs to block k of
+// tile `half`.
+struct RowScales {
+  simd::f32x4 scale;    // S
+  simd::f32x4 minimum;  // M
+  simd::u32x4 s[2];
+  simd::u32x4 n[2];
+};
+
 // The same of wide sub-scales, which meet the sums as floats.
 struct WideSubScales {
   simd::f32x4 first;
@@ -131,6 +140,12 @@ concept IntegerTrait =
       { Q::minimums(tile, count) } -> std::same_as<simd::f32x4>;  // M
       { Q::sub_minimums(tile) } -> std::same_as<simd::i16x8>;     // n0, n1 of each block, to meet the packed sums of x
     });
+
+// A type whose scales of a whole quant block are decoded for four rows at once.
+template <typename Q>
+concept RowScalesTrait = IntegerTrait<Q> && Q::kSubScale == SubScale::per32 && requires(const std::byte* row, std::size_t row_bytes) {
+  { Q::row_scales(row, row_bytes) } -> std::same_as<RowScales>;  // of the quant blocks at row, row + row_bytes, ...
+};
 
 template <typename Q>
 concept Trait = FloatTrait<Q> || IntegerTrait<Q>;

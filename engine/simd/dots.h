@@ -11,6 +11,7 @@
 //   prepare_unsigned (codes 0..127), prepare_signed (-128..127)         0-2 instructions, once per weight vector
 //   load_values              16 activations, to meet several weights    1-2
 //   dot16, dot32<kMaxCode>   the sum of all four lanes is the dot product; which lane holds what is the dot's affair. 2-5 / 3-10
+//   LaneSums<kMaxCode>       dot products of 32 values of four rows, lanes = rows: add<R>, ascending R 0..3, then rows(). 5-11 per add
 //   kMinus128Exact           false: a prepare_signed code of -128 gives an unspecified sum: look for it
 //                            (minus_128) and take ExactDot
 //   RowSums<kMaxCode>        the same for four rows at once, lanes = rows: 16 bytes of weights hold four values of each row, row
@@ -26,6 +27,26 @@ inline namespace dots_relaxed {
 #else
 inline namespace dots_plain {
 #endif
+
+// LaneSums of a dot by way of its dot32. Rows are added up two by two, so that few sums are alive at a time.
+template <typename D, int kMaxCode>
+class LaneSumsOf {
+ public:
+  template <std::size_t R, typename Values, typename Weights>
+  LAYERSTREAM_INLINE void add(Values x_first, Values x_second, Weights first, Weights second) {
+    const i32x4 sums = D::template dot32<kMaxCode>(x_first, x_second, first, second);
+    if constexpr (R % 2 == 0) {
+      even_ = sums;
+    } else {
+      pairs_[R / 2] = pair_sums(even_, sums);
+    }
+  }
+  LAYERSTREAM_INLINE i32x4 rows() const { return sums_of_pairs(pairs_[0], pairs_[1]); }
+
+ private:
+  i32x4 even_;
+  i32x4 pairs_[2];
+};
 
 struct WideDot {
   struct Codes {
@@ -43,6 +64,8 @@ struct WideDot {
   static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Codes first, Codes second) {
     return dot16(x_first, first) + dot16(x_second, second);
   }
+  template <int kMaxCode>
+  using LaneSums = LaneSumsOf<WideDot, kMaxCode>;
 
   template <int kMaxCode>
   class RowSums {
@@ -79,19 +102,25 @@ struct UnsignedCodes {
   i8x16 codes;
 };
 
+#if LAYERSTREAM_SIMD_PAIRS || LAYERSTREAM_SIMD_QUADS
+// What the dots of bytes share.
+struct ByteDot {
+  static LAYERSTREAM_INLINE UnsignedCodes prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
+  static LAYERSTREAM_INLINE SignedCodes prepare_signed(i8x16 codes) { return {abs_i8(codes), signs_of(codes)}; }
+  using Values = i8x16;
+  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return as_i8(load_u8(x)); }
+};
+#endif
+
 #if LAYERSTREAM_SIMD_PAIRS
-struct PairDot {
+struct PairDot : ByteDot {
   static constexpr bool kMinus128Exact = kPairsTake128;
   // How many sums of two products 16 bits hold.
   static constexpr std::size_t fitting(int max_code) { return static_cast<std::size_t>(32767 / (2 * 127 * max_code)); }
 
-  static LAYERSTREAM_INLINE UnsignedCodes prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
-  static LAYERSTREAM_INLINE SignedCodes prepare_signed(i8x16 codes) { return {abs_i8(codes), signs_of(codes)}; }
   static LAYERSTREAM_INLINE i16x8 pairs(i8x16 x, UnsignedCodes w) { return dot_pairs(x, w.codes); }
   static LAYERSTREAM_INLINE i16x8 pairs(i8x16 x, SignedCodes w) { return dot_pairs(with_signs(x, w.signs), w.magnitudes); }
 
-  using Values = i8x16;
-  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return as_i8(load_u8(x)); }
   template <typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot16(Values x, Weights w) {
     return dot_i16(pairs(x, w), splat_i16(1));
@@ -104,6 +133,31 @@ struct PairDot {
       return dot16(x_first, first) + dot16(x_second, second);
     }
   }
+
+  // Stays with 16 bits as long as they hold what is added up.
+  template <int kMaxCode>
+  class LaneSums16 {
+   public:
+    template <std::size_t R, typename Weights>
+    LAYERSTREAM_INLINE void add(Values x_first, Values x_second, Weights first, Weights second) {
+      const i16x8 sums = pairs(x_first, first) + pairs(x_second, second);
+      if constexpr (R % 2 == 0) {
+        even_ = sums;
+      } else {
+        pairs_[R / 2] = pair_sums(even_, sums);
+      }
+    }
+    LAYERSTREAM_INLINE i32x4 rows() const {
+      if constexpr (fitting(kMaxCode) >= 8) return dot_i16(sums_of_pairs(pairs_[0], pairs_[1]), splat_i16(1));
+      return sums_of_pairs(dot_i16(pairs_[0], splat_i16(1)), dot_i16(pairs_[1], splat_i16(1)));
+    }
+
+   private:
+    i16x8 even_;
+    i16x8 pairs_[2];
+  };
+  template <int kMaxCode>
+  using LaneSums = std::conditional_t<fitting(kMaxCode) >= 4, LaneSums16<kMaxCode>, LaneSumsOf<PairDot, kMaxCode>>;
 
   template <int kMaxCode>
   class RowSums {
@@ -134,18 +188,13 @@ struct PairDot {
 #endif
 
 #if LAYERSTREAM_SIMD_QUADS
-struct QuadDot {
+struct QuadDot : ByteDot {
   static constexpr bool kMinus128Exact = false;
 
-  static LAYERSTREAM_INLINE UnsignedCodes prepare_unsigned(u8x16 codes) { return {as_i8(codes)}; }
-  static LAYERSTREAM_INLINE SignedCodes prepare_signed(i8x16 codes) { return {abs_i8(codes), signs_of(codes)}; }
   static LAYERSTREAM_INLINE i32x4 add(i32x4 sums, i8x16 x, UnsignedCodes w) { return add_dot_quads(sums, x, w.codes); }
   static LAYERSTREAM_INLINE i32x4 add(i32x4 sums, i8x16 x, SignedCodes w) {
     return add_dot_quads(sums, with_signs(x, w.signs), w.magnitudes);
   }
-
-  using Values = i8x16;
-  static LAYERSTREAM_INLINE Values load_values(const std::int8_t* x) { return as_i8(load_u8(x)); }
   template <typename Weights>
   static LAYERSTREAM_INLINE i32x4 dot16(Values x, Weights w) {
     return add(i32x4{}, x, w);
@@ -154,6 +203,8 @@ struct QuadDot {
   static LAYERSTREAM_INLINE i32x4 dot32(Values x_first, Values x_second, Weights first, Weights second) {
     return add(add(i32x4{}, x_first, first), x_second, second);
   }
+  template <int kMaxCode>
+  using LaneSums = LaneSumsOf<QuadDot, kMaxCode>;
 
   template <int kMaxCode>
   class RowSums {

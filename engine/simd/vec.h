@@ -50,6 +50,10 @@ LAYERSTREAM_INLINE void hold(V& v) {
 #endif
 }
 
+// What was loaded before may have changed, for all the compiler knows: it loads again rather than keep values for long, which
+// would cost a store more.
+LAYERSTREAM_INLINE void forget_loads() { asm volatile("" ::: "memory"); }
+
 // Loads and stores, 16 bytes.
 LAYERSTREAM_INLINE f32x4 load_f32(const float* p) {
   f32x4 v;
@@ -143,6 +147,11 @@ LAYERSTREAM_INLINE f32x4 select(i32x4 mask, f32x4 yes, f32x4 no) {
   return (f32x4)(((i32x4)yes & mask) | ((i32x4)no & ~mask));
 }
 
+template <std::size_t Lane>
+LAYERSTREAM_INLINE i32x4 splat_lane(i32x4 v) {
+  return __builtin_shufflevector(v, v, Lane, Lane, Lane, Lane);
+}
+
 // Rows become columns.
 LAYERSTREAM_INLINE void transpose(f32x4& a, f32x4& b, f32x4& c, f32x4& d) {
   const f32x4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
@@ -155,12 +164,17 @@ LAYERSTREAM_INLINE void transpose(f32x4& a, f32x4& b, f32x4& c, f32x4& d) {
   d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-// { sum of a, sum of b, sum of c, sum of d }.
-LAYERSTREAM_INLINE i32x4 lane_sums(i32x4 a, i32x4 b, i32x4 c, i32x4 d) {
-  const i32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const i32x4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+// The sums of all lanes of four vectors in two steps: a and b to { a0 + a2, b0 + b2, a1 + a3, b1 + b3 }, c and d likewise, and
+// the two to { sum of a, sum of b, sum of c, sum of d }. A lane may be two values of 16 bits.
+template <typename V>
+LAYERSTREAM_INLINE V pair_sums(V a, V b) {
+  return (V)__builtin_shufflevector((i32x4)a, (i32x4)b, 0, 4, 1, 5) + (V)__builtin_shufflevector((i32x4)a, (i32x4)b, 2, 6, 3, 7);
 }
+template <typename V>
+LAYERSTREAM_INLINE V sums_of_pairs(V ab, V cd) {
+  return (V)__builtin_shufflevector((i32x4)ab, (i32x4)cd, 0, 1, 4, 5) + (V)__builtin_shufflevector((i32x4)ab, (i32x4)cd, 2, 3, 6, 7);
+}
+LAYERSTREAM_INLINE i32x4 lane_sums(i32x4 a, i32x4 b, i32x4 c, i32x4 d) { return sums_of_pairs(pair_sums(a, b), pair_sums(c, d)); }
 
 // (v0 + v2) + (v1 + v3): the order every reduction of four lanes takes.
 LAYERSTREAM_INLINE float reduce_add(f32x4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
