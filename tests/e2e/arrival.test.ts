@@ -106,3 +106,29 @@ describe('while the weights arrive', () => {
     expect(await on.chat.ask(PROMPT)).toBe(expectedAnswer(PROMPT));
   });
 });
+
+describe('before the header is here', () => {
+  const on = useFixture();
+
+  test('a message that is sent goes out once the model can be asked; one that is changed waits for its sender', async () => {
+    const { page } = on.visit;
+    const slow = slowRoute(MODEL_PATH, 0);
+    on.server.routes.set(MODEL_ROUTE, slow.route);
+    await on.chat.open(on.server.url);
+    const hint = async (): Promise<string | null> => page.textContent('#composer-hint');
+    const waits = 'Will be sent as soon as the model is there.';
+    await page.fill('#message', 'What is the capital');
+    expect(await hint()).toBe('The model is being opened.');
+    await page.press('#message', 'Enter');
+    expect(await hint()).toBe(waits);
+    expect(await page.isDisabled('#send')).toBe(true);
+    await page.fill('#message', PROMPT);
+    expect(await hint()).toBe('The model is being opened.');
+    await page.click('#send');
+    expect(await hint()).toBe(waits);
+    slow.hurry();
+    expect(await on.chat.answer()).toBe(expectedAnswer(PROMPT));
+    expect(await page.inputValue('#message')).toBe('');
+    expect(await page.locator('#log > li.user').count()).toBe(1);
+  });
+});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The message field and its buttons, the welcome text and the suggested messages. Enter sends, Shift+Enter breaks the
-// line, Esc stops. One can type at once, and send as soon as the model's header is there: the answer then waits for weights.
+// line, Esc stops. One can type and send at once: a message waits for the model's header, its answer for the weights.
 
 import {
   GENERAL_SUGGESTIONS,
@@ -24,13 +24,27 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
   const stop = byId('stop', HTMLButtonElement);
   const hint = byId('composer-hint', HTMLElement);
 
+  /** The message was sent while the model loads, and not changed since. */
+  let isWaiting = false;
+
+  const hasText = (): boolean => field.value.trim() !== '';
   const canSend = (state: Readonly<State>): boolean =>
-    state.model.kind === 'ready' && !isAnswering(state) && field.value.trim() !== '';
+    state.model.kind === 'ready' && !isAnswering(state) && hasText();
+  const canWait = (state: Readonly<State>): boolean =>
+    state.model.kind === 'loading' && !isWaiting && hasText();
   const refresh = (): void => {
-    send.disabled = !canSend(store.get());
+    const state = store.get();
+    if (state.model.kind === 'none' || state.banner !== null) isWaiting = false;
+    send.disabled = !canSend(state) && !canWait(state);
+    setText(hint, isWaiting ? 'Will be sent as soon as the model is there.' : hintOf(state));
   };
   const submit = (): void => {
-    if (!canSend(store.get())) return;
+    const state = store.get();
+    isWaiting ||= canWait(state);
+    if (!canSend(state)) {
+      refresh();
+      return;
+    }
     actions.ask(field.value);
     field.value = '';
     fit(field);
@@ -43,6 +57,7 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
   });
   field.addEventListener('input', () => {
     fit(field);
+    isWaiting = false;
     refresh();
   });
   field.addEventListener('keydown', (event) => {
@@ -64,13 +79,13 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
     send.hidden = answering;
     stop.hidden = !answering;
     refresh();
-    setText(hint, hintOf(state));
+    if (isWaiting && canSend(state)) submit();
   });
   setUpWelcome(store, actions);
 }
 
 function hintOf(state: Readonly<State>): string {
-  if (state.model.kind === 'loading') return 'Sending waits for the model.';
+  if (state.model.kind === 'loading') return 'The model is being opened.';
   if (state.arrival) {
     return isAnswering(state)
       ? 'The answer comes as the weights arrive.'
