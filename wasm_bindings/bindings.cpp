@@ -43,7 +43,7 @@ struct Options {
   double n_ctx = 0, budget_bytes = -1;
   double kv_bits = 16;  // of a cached value: 32, 16 or 8
   bool full_attention = false, reader_needs_core = false;
-  double n_threads = 1, max_entries = 0, unit_bytes = 0;
+  double n_threads = 1, unit_bytes = 0;
   std::string pre_tokenizer;
 };
 struct Read {
@@ -84,7 +84,6 @@ SessionOptions session_options(const Options& options) {
   native.attention = options.full_attention ? AttentionRule::full : AttentionRule::trained;
   native.n_threads = to_u32(options.n_threads);
   native.reader_needs_core = options.reader_needs_core;
-  native.max_entries = to_u32(options.max_entries);
   if (options.unit_bytes > 0) native.unit_bytes = to_uint(options.unit_bytes, UINT64_MAX);
   native.pre_tokenizer = options.pre_tokenizer;
   native.memory_taken = memory_taken;
@@ -337,8 +336,7 @@ EMSCRIPTEN_BINDINGS(layerstream) {
       .field("kvBits", &Options::kv_bits)
       .field("fullAttention", &Options::full_attention)
       .field("nThreads", &Options::n_threads)
-      .field("readerNeedsCore", &Options::reader_needs_core)
-      .field("maxEntries", &Options::max_entries)
+      .field("spareCore", &Options::reader_needs_core)
       .field("unitBytes", &Options::unit_bytes)
       .field("preTokenizer", &Options::pre_tokenizer);
   em::value_object<Read>("NativeRead")

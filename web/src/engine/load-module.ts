@@ -30,7 +30,7 @@ export async function loadModule(
     const { default: create } = await imports[build]();
     return await create({ ...options, ...threaded });
   } catch (error) {
-    throw createError('worker_crashed', `the engine (${build}) could not be started: ${messageOf(error)}`, {
+    throw createError('worker_crashed', `the engine (${build}) failed to start: ${messageOf(error)}`, {
       cause: error,
     });
   }

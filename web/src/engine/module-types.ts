@@ -31,8 +31,8 @@ export interface NativeOptions {
   fullAttention: boolean;
   nThreads: number;
   /** Weights are read by another thread, for which `nThreads` leave no core. */
-  readerNeedsCore: boolean;
-  maxEntries: number;
+  spareCore: boolean;
+  /** 0: what the engine takes by itself. */
   unitBytes: number;
   preTokenizer: string;
 }

@@ -44,7 +44,6 @@ const wantedNumber: Readonly<Record<PassWants, number>> = {
   'last-hidden': 3,
   'all-hidden': 4,
 };
-const defaultUnitBytes = 4 << 20;
 /** As kSmallestUnitBytes of engine/session/session.cpp. */
 const smallestUnitBytes = 1 << 20;
 
@@ -380,19 +379,15 @@ export class Engine {
   }
 }
 
-const kvBits = { f32: 32, f16: 16, q8: 8 };
-
 function nativeOptions(settings: EngineSettings): NativeOptions {
   return {
     nCtx: settings.contextLength,
     budgetBytes: settings.budgetBytes,
-    kvBits: kvBits[settings.kvType],
+    kvBits: Number(settings.kvType.slice(1)), // f32, f16, q8
     fullAttention: settings.attention === 'full',
     nThreads: settings.threads,
-    readerNeedsCore:
-      settings.threads > 1 && settings.threads >= (globalThis.navigator?.hardwareConcurrency ?? Infinity),
-    maxEntries: 0,
-    unitBytes: settings.unitBytes > 0 ? settings.unitBytes : defaultUnitBytes,
+    spareCore: settings.threads >= (globalThis.navigator?.hardwareConcurrency ?? Infinity),
+    unitBytes: settings.unitBytes,
     preTokenizer: settings.preTokenizer,
   };
 }

@@ -120,10 +120,11 @@ export class Generator {
   /** Brings the cache to `answer.text` with logits of its last token; returns how many tokens were there already. */
   async #prefill(answer: Answer): Promise<number> {
     const tokens = answer.text;
-    // A pass that was cancelled may have cost a windowed layer what came before it.
-    this.#cached.length = Math.min(this.#cached.length, this.#engine.pastTokens);
-    // The last one is always computed: its logits are wanted.
-    const reusable = this.#engine.truncate(Math.min(commonPrefix(this.#cached, tokens), tokens.length - 1));
+    // The last one is always computed: its logits are wanted. A pass that was cancelled may have cost a windowed layer what
+    // came before it.
+    const reusable = this.#engine.truncate(
+      Math.min(commonPrefix(this.#cached, tokens), tokens.length - 1, this.#engine.pastTokens),
+    );
     this.#cached.length = reusable;
     const chunk = Math.max(1, this.#engine.maxEntries);
     for (let done = reusable; done < tokens.length; done += chunk) {

@@ -228,7 +228,7 @@ export class PassRunner {
       return;
     }
     if (this.#inFlight.size === 0) {
-      throw createError('internal', 'the engine waits for weights, but asks for none');
+      throw createError('internal', 'the engine waits for nothing');
     }
     await abortable(Promise.race(this.#inFlight.keys()), signal);
     this.#loop.noteTurn();
