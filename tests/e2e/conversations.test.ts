@@ -88,27 +88,32 @@ test('conversations are kept, listed newest first, and opened again by a returni
 });
 
 test('an answer that is cut off by closing the tab keeps what was there', async () => {
-  await on.openReady();
-  await on.chat.setBudget('min');
-  await on.chat.ready();
-  await on.chat.send(STORY);
-  // At once: a fast machine is done within a third of a second.
-  await on.visit.page.waitForFunction(
-    () =>
-      (document.querySelector('#log > li:last-child .body')?.textContent ?? '').length > 10 &&
-      document.querySelector('.conversation') !== null,
-    null,
-    { polling: 1 },
-  );
-  await on.visit.page.close();
-  await on.visitAgain();
-  await on.openReady();
-  await on.visit.page.click('.conversation');
-  await on.visit.page.waitForSelector('#log > li.assistant');
-  const kept = await on.chat.answer();
-  expect(kept.length).toBeGreaterThan(0);
-  expect(expectedAnswer(STORY).startsWith(kept)).toBe(true);
-  expect(await on.visit.page.textContent('#log > li:last-child .facts')).toContain('stopped');
+  // A fast machine is done within a third of a second, now and then before the tab is closed: then once more.
+  let facts: string | null = null;
+  for (let attempt = 0; attempt < 12 && !facts?.includes('stopped'); attempt += 1) {
+    await on.openReady();
+    await on.chat.newChat();
+    await on.chat.setBudget('min');
+    await on.chat.ready();
+    await on.chat.send(STORY);
+    await on.visit.page.waitForFunction(
+      () =>
+        (document.querySelector('#log > li:last-child .body')?.textContent ?? '').length > 10 &&
+        document.querySelector('.conversation') !== null,
+      null,
+      { polling: 1 },
+    );
+    await on.visit.page.close();
+    await on.visitAgain();
+    await on.openReady();
+    await on.visit.page.click('.conversation');
+    await on.visit.page.waitForSelector('#log > li.assistant');
+    const kept = await on.chat.answer();
+    expect(kept.length).toBeGreaterThan(0);
+    expect(expectedAnswer(STORY).startsWith(kept)).toBe(true);
+    facts = await on.visit.page.textContent('#log > li:last-child .facts');
+  }
+  expect(facts).toContain('stopped');
 });
 
 test('a conversation is renamed, deleted, and brought back', async () => {
