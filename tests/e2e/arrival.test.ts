@@ -129,6 +129,7 @@ describe('before the header is here', () => {
     slow.hurry();
     expect(await on.chat.answer()).toBe(expectedAnswer(PROMPT));
     expect(await page.inputValue('#message')).toBe('');
+    expect(await hint()).not.toBe(waits);
     expect(await page.locator('#log > li.user').count()).toBe(1);
   });
 });

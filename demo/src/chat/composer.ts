@@ -45,6 +45,7 @@ export function setUpComposer(store: Store, actions: ComposerActions): void {
       refresh();
       return;
     }
+    isWaiting = false;
     actions.ask(field.value);
     field.value = '';
     fit(field);
