@@ -9,7 +9,7 @@
 namespace layerstream::model {
 namespace {
 
-// Rows a thread takes at a time: small enough that a slow core does not stall the rest, a multiple of the row group.
+// Rows a thread takes at a time: few enough that a slow core does not stall the rest, a multiple of the row group.
 std::size_t row_grain(std::size_t rows, std::uint32_t n_threads) {
   const std::size_t share = rows / (std::size_t{n_threads} * 4);
   return std::max<std::size_t>(8, share / 8 * 8);

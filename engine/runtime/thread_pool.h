@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: MIT
-// Splits a range of rows over threads in small dynamic chunks. Workers spin briefly, then sleep. They never call out of
+// Splits a range of rows over threads: a share for each, in chunks, and who is done helps others. Workers spin briefly, then sleep. They never call out of
 // the engine, allocate or grow memory. Without LAYERSTREAM_THREADS everything runs inline on the caller.
 
 #include <cstddef>

@@ -82,6 +82,33 @@ TEST(ThreadPool, OneSlowThreadDoesNotHoldUpTheOthers) {
   }
 }
 
+TEST(ThreadPool, EveryThreadWorksThroughAStretchOfItsOwn) {
+  constexpr std::size_t kCount = 240, kGrain = 5;
+  for (const std::uint32_t threads : {2u, 3u, 4u}) {
+    ThreadPool pool(threads);
+    if (pool.n_threads() == 1) GTEST_SKIP() << "this build has no threads";
+    std::atomic<std::uint32_t> started{0}, halfway{0};
+    std::vector<std::vector<std::size_t>> begins(threads);
+    // In step until half of it is done, so that nobody is done early and helps: first all begin, then all go on.
+    const auto meet = [&](std::atomic<std::uint32_t>& arrived) {
+      ++arrived;
+      for (const auto begin = Clock::now(); arrived < threads && Clock::now() - begin < seconds(20);) std::this_thread::yield();
+    };
+    pool.parallel_for(kCount, kGrain, [&](std::size_t begin, std::size_t end, std::uint32_t thread) {
+      EXPECT_LE(end - begin, kGrain);
+      begins[thread].push_back(begin);
+      if (begins[thread].size() == 1) meet(started);
+      if (begins[thread].size() == kCount / kGrain / threads / 2) meet(halfway);
+    });
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      ASSERT_GE(begins[thread].size(), kCount / kGrain / threads / 2);
+      for (std::size_t i = 0; i < kCount / kGrain / threads / 2; ++i) {
+        EXPECT_EQ(begins[thread][i], kCount / threads * thread + i * kGrain) << "thread " << thread << " of " << threads;
+      }
+    }
+  }
+}
+
 TEST(ThreadPool, RandomDelaysLoseNothingAndRepeatNothing) {
   std::mt19937 random(11);
   for (const std::uint32_t threads : {2u, 4u}) {
