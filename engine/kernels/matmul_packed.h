@@ -21,6 +21,7 @@ namespace layerstream::kernels {
 
 inline constexpr std::size_t kPackedRows = 4;    // lanes of a group
 inline constexpr std::size_t kPanelGroups = 2;
+inline constexpr std::size_t kPanelRows = kPanelGroups * kPackedRows;
 inline constexpr std::size_t kPanelTiles = 8;
 inline constexpr std::size_t kPanelBlocks = kPanelTiles * quant::kTileBlocks;
 // From so many columns on, decoding into a panel costs less than it saves (measured).
@@ -118,19 +119,40 @@ LAYERSTREAM_INLINE void pack_factors(const quant::Tile (&tiles)[kPackedRows], st
   }
 }
 
-// Decodes four rows: blocks [4 * first_tile, 4 * first_tile + n_blocks) of each. False: a code that D cannot take.
+// The factors of a quant block of four rows.
+template <quant::RowScalesTrait Q>
+LAYERSTREAM_INLINE void pack_block_factors(const std::byte* block, std::size_t row_bytes, PackedBlock<FormOf<Q>>* out) {
+  const auto scales = Q::row_scales(block, row_bytes);
+  simd::unroll<2 * quant::kTileBlocks>([&](auto k) __attribute__((always_inline)) {
+    out[k].scale = scales.scale;
+    out[k].sub = scales.template sub_scales<k>();
+    if constexpr (Q::kHasMinimum) {
+      out[k].minimum = scales.minimum;
+      out[k].sub_minimum = scales.template sub_minimum<k>();
+    }
+  });
+}
+
+// Decodes four rows: blocks [4 * first_tile, 4 * first_tile + n_blocks) of each. As many bytes from `ahead` on are loaded into the
+// caches. False: a code that D cannot take.
 template <quant::IntegerTrait Q, typename D>
-[[nodiscard]] bool pack_rows(const std::byte* rows, std::size_t row_bytes, std::size_t first_tile, std::size_t n_blocks,
+[[nodiscard]] bool pack_rows(const std::byte* rows, std::size_t row_bytes, std::size_t first_tile, std::size_t n_blocks, const std::byte* ahead,
                              PackedBlock<FormOf<Q>>* out) {
   simd::u8x16 seen = {};
+  LoadInOrder next(ahead);
   for (std::size_t begin = 0; begin < n_blocks; begin += quant::kTileBlocks) {
     const std::size_t count = std::min(quant::kTileBlocks, n_blocks - begin);
     quant::Tile tiles[kPackedRows];
     for (std::size_t r = 0; r < kPackedRows; ++r) {
       tiles[r] = quant::tile_at<Q>(rows + r * row_bytes, first_tile + begin / quant::kTileBlocks);
     }
+    if (count == quant::kTileBlocks) next.template next<kPackedRows * bytes_of<Q>(quant::kTileBlocks)>();
     seen |= pack_codes<Q>(tiles, count, out + begin);
-    pack_factors<Q>(tiles, count, out + begin);
+    if constexpr (!quant::RowScalesTrait<Q>) {
+      pack_factors<Q>(tiles, count, out + begin);
+    } else if (tiles[0].half == 0) {
+      pack_block_factors<Q>(tiles[0].block, row_bytes, out + begin);
+    }
   }
   return D::kMinus128Exact || !simd::any_bit(seen);
 }

@@ -21,12 +21,12 @@ inline constexpr std::size_t kFloatPanelBytes = 24 * 1024;
 // Whether the kernel for four rows goes through them block by block; the others do it tile by tile, which long rows that come out
 // of memory do not stand (read_ahead.h).
 template <typename Q>
-concept InStep = quant::RowScalesTrait<Q> || Block32Trait<Q>;
+concept InStep = LanesAreRows<Q> || Block32Trait<Q>;
 
 // R rows of one column.
 template <quant::IntegerTrait Q, std::size_t R, typename D>
 LAYERSTREAM_INLINE void multiply_column(const WeightRows& w, const Q8Columns& x, float* y) {
-  if constexpr (R == 4 && quant::RowScalesTrait<Q>) {
+  if constexpr (R == 4 && LanesAreRows<Q>) {
     Q8RowsKernel<Q, D>::run(w, x, y);
   } else if constexpr (Block32Trait<Q>) {
     Q8BlocksKernel<Q, R, D>::run(w, x, y);
@@ -81,7 +81,9 @@ template <quant::IntegerTrait Q, typename D>
   using Form = FormOf<Q>;
   alignas(16) PackedBlock<Form> panel[kPanelGroups][kPanelBlocks];
   const std::size_t n_blocks = job.x.length / quant::kActivationBlock;
-  for (std::size_t row = begin; row < end; row += kPanelGroups * kPackedRows) {
+  for (std::size_t row = begin; row < end; row += kPanelRows) {
+    const std::byte* const next_rows = job.w.row(row + kPanelRows);
+    const bool has_next = row + 2 * kPanelRows <= end;
     const std::size_t n_groups = std::min(kPanelGroups, (end - row) / kPackedRows);
     float* y = job.y + row;
     for (std::size_t c = 0; c < job.x.n_columns; ++c) std::fill_n(y + c * job.y_stride, n_groups * kPackedRows, 0.0f);
@@ -89,7 +91,9 @@ template <quant::IntegerTrait Q, typename D>
       const std::size_t count = std::min(kPanelBlocks, n_blocks - block);
       for (std::size_t g = 0; g < n_groups; ++g) {
         const std::byte* rows = job.w.row(row + g * kPackedRows);
-        if (!pack_rows<Q, D>(rows, job.w.row_bytes, block / quant::kTileBlocks, count, panel[g])) return false;
+        // In the order of memory, whatever the order of packing: that is what processors foresee (read_ahead.h).
+        const std::byte* ahead = has_next ? next_rows + bytes_of<Q>(kPanelRows * block + g * kPackedRows * count) : rows;
+        if (!pack_rows<Q, D>(rows, job.w.row_bytes, block / quant::kTileBlocks, count, ahead, panel[g])) return false;
       }
       const Q8Columns x{job.x.q8 + block * quant::kActivationBlock, job.x.q8_scales + block, job.x.q8_sums + block, job.x.length};
       multiply_panel_columns<Form, D>(panel, n_groups, count, x, job.x.n_columns, Q::kOffset, y, job.y_stride);

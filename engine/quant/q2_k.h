@@ -26,6 +26,29 @@ struct Q2K : IntegerType<QuantType::q2_k> {
     const std::byte* bytes = tile.block + offsetof(Block, codes) + 32 * tile.half;
     return {bit_pairs<K>(simd::load_u8(bytes)), bit_pairs<K>(simd::load_u8(bytes + 16))};
   }
+  struct RowScales {
+    simd::f32x4 scale;
+    simd::f32x4 minimum;
+    simd::u32x4 both[4];  // bytes of each lane: those of runs 2i and 2i + 1
+
+    template <std::size_t K>
+    LAYERSTREAM_INLINE SubScales sub_scales() const {
+      const simd::i32x4 run = simd::as_i32(both[K / 2] >> (16 * (K % 2)));
+      return {run & 15, (run >> 8) & 15};
+    }
+    template <std::size_t K>
+    LAYERSTREAM_INLINE simd::i16x8 sub_minimum() const {
+      const simd::u32x4 run = both[K / 2] >> (16 * (K % 2));
+      return simd::as_i16(simd::as_i32(((run >> 4) & 0xfu) | ((run << 4) & 0xf0000u)));
+    }
+  };
+  static LAYERSTREAM_INLINE RowScales row_scales(const std::byte* row, std::size_t row_bytes) {
+    RowScales out;
+    load_transposed(row + offsetof(Block, scales), row_bytes, out.both[0], out.both[1], out.both[2], out.both[3]);
+    out.scale = simd::gather_half4(row + offsetof(Block, d), row_bytes, 4);
+    out.minimum = simd::gather_half4(row + offsetof(Block, dmin), row_bytes, 4);
+    return out;
+  }
   static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, d)); }
   static LAYERSTREAM_INLINE SubScales sub_scales(Tile tile) {
     const simd::i32x4 both = simd::as_i32(simd::load_u16_as_u32(tile.block + offsetof(Block, scales) + 8 * tile.half));

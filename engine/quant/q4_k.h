@@ -10,6 +10,7 @@ namespace layerstream::quant {
 struct Q4K : KBlocksWithMinimum<QuantType::q4_k> {
   static constexpr int kMaxCode = 15;
   static constexpr bool kWholeBlocks = true;
+  static constexpr bool kLanesAreRows = true;  // not Q5_K, where codes take more instructions and registers
 
   struct Block {
     std::uint8_t d[2];
@@ -23,17 +24,6 @@ struct Q4K : KBlocksWithMinimum<QuantType::q4_k> {
   static LAYERSTREAM_INLINE CodePair codes(Tile tile, std::integral_constant<std::size_t, K>) {
     const std::byte* bytes = tile.block + offsetof(Block, nibbles) + 64 * tile.half + 32 * (K / 2);
     return nibble_run<K % 2>(simd::load_u8(bytes), simd::load_u8(bytes + 16));
-  }
-  // (In Q5_K, where codes take more instructions and registers, this is slower.)
-  static LAYERSTREAM_INLINE RowScales row_scales(const std::byte* row, std::size_t row_bytes) {
-    const auto header = [&](std::size_t r) __attribute__((always_inline)) { return (simd::f32x4)simd::load_u8(row + r * row_bytes); };
-    simd::f32x4 halves = header(0), a = header(1), b = header(2), c = header(3);
-    simd::transpose(halves, a, b, c);
-    const simd::u32x4 both = simd::as_u32(halves), s = simd::as_u32(a), n = simd::as_u32(b), low = simd::as_u32(c);
-    return {simd::half_to_float4(both & 0xffffu),
-            simd::half_to_float4(both >> 16),
-            {s & 0x3f3f3f3fu, (low & 0x0f0f0f0fu) | ((s >> 2) & 0x30303030u)},
-            {n & 0x3f3f3f3fu, ((low >> 4) & 0x0f0f0f0fu) | ((n >> 2) & 0x30303030u)}};
   }
   static ScalarBlock scalar_block(const std::byte* block, std::size_t run) {
     ScalarBlock out = scalar_scales(block, run);

@@ -30,6 +30,23 @@ struct Q6K : IntegerType<QuantType::q6_k> {
     return {low.first | simd::shift_left_u8<4>(bit_pairs<K>(simd::load_u8(pairs))),
             low.second | simd::shift_left_u8<4>(bit_pairs<K>(simd::load_u8(pairs + 16)))};
   }
+  struct RowScales {
+    simd::f32x4 scale;
+    simd::u32x4 s[4];  // bytes of each lane: those of runs 2i and 2i + 1
+
+    template <std::size_t K>
+    LAYERSTREAM_INLINE SubScales sub_scales() const {
+      constexpr int kShift = 16 * (K % 2);
+      const simd::i32x4 words = simd::as_i32(s[K / 2]);
+      return {(words << (24 - kShift)) >> 24, (words << (16 - kShift)) >> 24};
+    }
+  };
+  static LAYERSTREAM_INLINE RowScales row_scales(const std::byte* row, std::size_t row_bytes) {
+    RowScales out;
+    load_transposed(row + offsetof(Block, scales), row_bytes, out.s[0], out.s[1], out.s[2], out.s[3]);
+    out.scale = simd::gather_half4(row + offsetof(Block, d), row_bytes, 4);
+    return out;
+  }
   static LAYERSTREAM_INLINE simd::f32x4 scales(Tile tile, std::size_t) { return simd::splat_half4(tile.block + offsetof(Block, d)); }
   static LAYERSTREAM_INLINE SubScales sub_scales(Tile tile) {
     const simd::i32x4 s = simd::as_i32(simd::load_u16_as_u32(tile.block + offsetof(Block, scales) + 8 * tile.half));

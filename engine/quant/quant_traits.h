@@ -65,15 +65,6 @@ struct SubScales {
   simd::i32x4 second;
 };
 
-// Scales of one quant block of 256 of four rows, lanes = rows. Byte k of each lane of s[half] and n[half] belongs to block k of
-// tile `half`.
-struct RowScales {
-  simd::f32x4 scale;    // S
-  simd::f32x4 minimum;  // M
-  simd::u32x4 s[2];
-  simd::u32x4 n[2];
-};
-
 // The same of wide sub-scales, which meet the sums as floats.
 struct WideSubScales {
   simd::f32x4 first;
@@ -110,6 +101,8 @@ struct IntegerType {
   // In blocks of 256: both tiles in one step of the loop over a row, so that which half a tile is is a constant and what the
   // halves share is decoded once. Worth 4 to 32 % for some types and -8 to -20 % for others (more code, registers): measured.
   static constexpr bool kWholeBlocks = false;
+  // In blocks of 256 with row_scales (below): one column takes the product of matmul_q8_rows.h. Measured.
+  static constexpr bool kLanesAreRows = false;
 };
 
 // Quantised weights. `count` (1..4) says how many activation blocks of a tile lie in the row: the bytes of the others are not
@@ -141,11 +134,17 @@ concept IntegerTrait =
       { Q::sub_minimums(tile) } -> std::same_as<simd::i16x8>;     // n0, n1 of each block, to meet the packed sums of x
     });
 
-// A type whose scales of a whole quant block are decoded for four rows at once.
+// A type whose factors of a whole quant block of 256 are decoded for four rows at once, lanes = rows: the quant blocks at row,
+// row + row_bytes, ... K (0..7) is an activation block of the quant block.
 template <typename Q>
-concept RowScalesTrait = IntegerTrait<Q> && Q::kSubScale == SubScale::per32 && requires(const std::byte* row, std::size_t row_bytes) {
-  { Q::row_scales(row, row_bytes) } -> std::same_as<RowScales>;  // of the quant blocks at row, row + row_bytes, ...
-};
+concept RowScalesTrait = IntegerTrait<Q> && (Q::kSubScale == SubScale::per32 || Q::kSubScale == SubScale::per16) &&
+                         type_info(Q::kType).block_elements == 2 * kTile && requires(const std::byte* row, std::size_t row_bytes) {
+                           { Q::row_scales(row, row_bytes).scale } -> std::same_as<simd::f32x4&&>;                         // S
+                           { Q::row_scales(row, row_bytes).template sub_scales<0>() } -> std::same_as<SubScales>;          // s0, s1
+                         } && (!Q::kHasMinimum || requires(const std::byte* row, std::size_t row_bytes) {
+                           { Q::row_scales(row, row_bytes).minimum } -> std::same_as<simd::f32x4&&>;                       // M
+                           { Q::row_scales(row, row_bytes).template sub_minimum<0>() } -> std::same_as<simd::i16x8>;       // n0, n1
+                         });
 
 template <typename Q>
 concept Trait = FloatTrait<Q> || IntegerTrait<Q>;

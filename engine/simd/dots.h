@@ -41,6 +41,11 @@ class LaneSumsOf {
       pairs_[R / 2] = pair_sums(even_, sums);
     }
   }
+  // Computes what add<R> added here (simd::hold).
+  template <std::size_t R>
+  LAYERSTREAM_INLINE void settle() {
+    R % 2 == 0 ? hold(even_) : hold(pairs_[R / 2]);
+  }
   LAYERSTREAM_INLINE i32x4 rows() const { return sums_of_pairs(pairs_[0], pairs_[1]); }
 
  private:
@@ -146,6 +151,11 @@ struct PairDot : ByteDot {
       } else {
         pairs_[R / 2] = pair_sums(even_, sums);
       }
+    }
+    // Computes what add<R> added here (simd::hold).
+    template <std::size_t R>
+    LAYERSTREAM_INLINE void settle() {
+      R % 2 == 0 ? hold(even_) : hold(pairs_[R / 2]);
     }
     LAYERSTREAM_INLINE i32x4 rows() const {
       if constexpr (fitting(kMaxCode) >= 8) return dot_i16(sums_of_pairs(pairs_[0], pairs_[1]), splat_i16(1));

@@ -14,10 +14,13 @@ namespace layerstream::simd {
 LAYERSTREAM_INLINE f32x4 half_to_float4(u32x4 halves) {
   const u32x4 magnitude = halves & 0x7fffu;
   const u32x4 sign = (halves ^ magnitude) << 16;
-  const u32x4 is_small = (u32x4)(as_i32(magnitude) < 0x400);     // zero or subnormal
-  const u32x4 is_special = (u32x4)(as_i32(magnitude) > 0x7bff);  // infinity or NaN
+  // By the sign of a difference: compilers, who know that nothing is negative, make unsigned comparisons of signed ones, which are
+  // five instructions.
+  const u32x4 is_small = (u32x4)((as_i32(magnitude) - 0x400) >> 31);    // zero or subnormal
+  const u32x4 is_special = (u32x4)((0x7bff - as_i32(magnitude)) >> 31);  // infinity or NaN
   // Exponent bias 15 -> 127. A subnormal gets an implicit one (exponent 113) that the subtraction takes away.
-  const u32x4 bits = (magnitude << 13) + ((112u << 23) + ((is_small & (1u << 23)) + (is_special & (112u << 23))));
+  const u32x4 bias = splat_u32(112u << 23);
+  const u32x4 bits = ((magnitude << 13) + bias) - (is_small << 23) + (is_special & bias);
   const f32x4 value = as_f32(bits) - as_f32(is_small & (113u << 23));
   return as_f32(as_u32(value) | sign);
 }

@@ -249,6 +249,45 @@ TEST(Dot, SumsOfFourRowsAreExactIncludingTheEnds) {
   }
 }
 
+// Four rows of 32 codes up to kMaxCode, row by row.
+template <typename D, int kMaxCode>
+void check_lane_sums(Random& random, bool ends) {
+  std::int8_t x[32];
+  std::uint8_t codes[4][32];
+  std::int32_t expected[4] = {};
+  for (std::size_t i = 0; i < 32; ++i) {
+    x[i] = ends ? std::int8_t{-127} : static_cast<std::int8_t>(static_cast<int>(random.below(255)) - 127);
+    for (std::size_t r = 0; r < 4; ++r) {
+      codes[r][i] = static_cast<std::uint8_t>(ends ? kMaxCode : random.below(kMaxCode + 1));
+      expected[r] += x[i] * codes[r][i];
+    }
+  }
+  typename D::template LaneSums<kMaxCode> sums;
+  unroll<4>([&](auto r) {
+    sums.template add<r>(D::load_values(x), D::load_values(x + 16), D::prepare_unsigned(load_u8(codes[r])), D::prepare_unsigned(load_u8(codes[r] + 16)));
+  });
+  const i32x4 rows = sums.rows();
+  for (std::size_t r = 0; r < 4; ++r) ASSERT_EQ(rows[r], expected[r]) << kMaxCode << " row " << r;
+}
+
+template <typename D>
+void check_all_lane_sums(Random& random, bool ends) {
+  check_lane_sums<D, 3>(random, ends);
+  check_lane_sums<D, 15>(random, ends);
+  check_lane_sums<D, 31>(random, ends);
+  check_lane_sums<D, 63>(random, ends);
+  check_lane_sums<D, 127>(random, ends);
+}
+
+TEST(Dot, LaneSumsAreExactIncludingTheEnds) {
+  Random random(74);
+  for (int round = 0; round < 1000; ++round) {
+    check_all_lane_sums<Dot>(random, round == 0);
+    check_all_lane_sums<OtherDot>(random, round == 0);
+    check_all_lane_sums<WideDot>(random, round == 0);
+  }
+}
+
 TEST(DotI16, AddsNeighbouringProducts) {
   const i32x4 v = dot_i16(i16x8{1, 2, -3, 4, 32767, 32767, -32768, 1}, i16x8{10, 20, 30, -40, 32767, 32767, 1, -32768});
   EXPECT_EQ(v[0], 50);
