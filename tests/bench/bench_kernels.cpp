@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Matrix products of every type in the registry, JSON on stdout, progress on stderr. One thread.
-//   bench_kernels [--rows N] [--length N] [--seconds S per point] [--only TYPE,TYPE] [--dot main|other]
+//   bench_kernels [--rows N] [--length N: types whose blocks do not divide it are left out] [--seconds S per point] [--only TYPE,TYPE] [--dot main|other]
 // A point is (type, columns): the median call as weight bytes and multiply-adds per second, the best call, and the best over that
 // of Q8_0 at the same number of columns, which is also the ratio of weights per second (of bests: other load disturbs them
 // least). Quantising the activations is not part of it. Ceilings: reading 256 MB with four accumulators; the integer dot alone on
@@ -142,7 +142,7 @@ int run(const Options& options) {
   std::vector<Point> points;
   for (const TypeInfo& info : kTypeInfos) {
     const bool wanted = options.only.empty() || ("," + std::string(options.only) + ",").contains("," + std::string(info.name) + ",") || info.type == QuantType::q8_0;
-    if (!wanted || !kernels::is_supported(info.type)) continue;
+    if (!wanted || !kernels::is_supported(info.type) || options.length % info.block_elements != 0) continue;
     std::fprintf(stderr, "%s\n", std::string(info.name).c_str());
     const std::vector<Point> more = measure(info, options);
     points.insert(points.end(), more.begin(), more.end());
@@ -167,8 +167,8 @@ int main(int argc, char** argv) {
       options.dot = std::string_view(argv[i + 1]) == "main" ? DotChoice::main : DotChoice::other;
     }
   }
-  if (options.rows == 0 || options.length == 0 || options.length % 256 != 0) {
-    std::fprintf(stderr, "rows must be positive, the length a multiple of 256\n");
+  if (options.rows == 0 || options.length == 0 || options.length % 32 != 0) {
+    std::fprintf(stderr, "rows must be positive, the length a multiple of 32\n");
     return 2;
   }
   return layerstream::run(options);

@@ -12,6 +12,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  ...(process.env.CHROMIUM_FLAGS?.split(' ') ?? []),
 ];
 
 /** Opens `url` in a fresh browser and waits for its `window.bench`; `use(page, root)` gets the process to account to. */
