@@ -48,7 +48,9 @@ async function bundleInPlace(name, options = {}) {
 
 /** What a file of dist imports at once, also by way of others: paths. */
 function importsOf(file, found = new Set()) {
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;]*?from ["'](\.[^"']+)["']/gm)) {
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export)\b[^;]*?from ["'](\.[^"']+)["']/gm,
+  )) {
     const imported = path.resolve(path.dirname(file), name);
     if (!found.has(imported)) importsOf(imported, found.add(imported));
   }
